@@ -53,8 +53,8 @@ export async function syntheticServer(
     processorPaths: ['/processor/echo'],
     runProcessor: async (_, input, { isDryRun }) => {
       if (input.fail) {
-        const lacksInput = input.fail === 'nothing';
-        return { succeeded: false, message: `because of ${input.fail}`, lacksInput };
+        const failure = { succeeded: false, message: `because of ${input.fail}` } as const;
+        return input.fail === 'nothing' ? { ...failure, cause: 'InputMissing' } : failure;
       }
       return { succeeded: true, results: { ...input, isDryRun: String(isDryRun) } };
     },

@@ -1,9 +1,10 @@
 import type { DiagnosisStatus } from '../src/pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../src/pipeline/api/kinds.ts';
 import type { GraphNode } from '../src/pipeline/api/operation-set.ts';
+import { assignIn } from '../src/pipeline/diagnosis/assign.ts';
 import { storeCatalogue } from '../src/pipeline/diagnosis/catalogue.ts';
 import { type Driven, driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
-import type { DriverContext } from '../src/pipeline/diagnosis/driver-environment.ts';
+import type { DriverContext } from '../src/pipeline/diagnosis/driver-context.ts';
 import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
 import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/run-step.ts';
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
@@ -27,6 +28,10 @@ export class SyntheticWalk {
   store: Store = openMemoryStore();
   largeResults = largeResultsInMemory();
   now = () => new Date();
+  /** What the driver takes nodes other than node-1 for. */
+  otherNodes: 'elsewhere' | 'unknown' = 'unknown';
+  /** As on a cluster: a controller assigns, and the driver writes `status` only. */
+  isAgentOnly = false;
   earlierActionsFor: DriverContext['earlierActionsFor'] = async () => ({ isKnown: true, done: [] });
 
   get context(): DriverContext {
@@ -34,7 +39,9 @@ export class SyntheticWalk {
       store: this.store,
       catalogue: storeCatalogue(this.store),
       largeResults: this.largeResults,
-      targetOf: ({ nodeName = 'node-1' }) => (nodeName === 'node-1' ? nodeName : undefined),
+      targetOf: ({ nodeName = 'node-1' }) =>
+        nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },
+      assign: this.isAgentOnly ? undefined : assignIn(this.store),
       runStep: async (step) => {
         this.ran.push(step.name);
         const act = this.acts.get(step.name);
@@ -108,7 +115,7 @@ export class SyntheticWalk {
     return driveDiagnosis(driven, this.context, this.stop.signal);
   }
 
-  delete(): Promise<StoredObject> {
+  delete(): Promise<void> {
     return this.store.delete(KEY);
   }
 }

@@ -223,15 +223,18 @@ test('cli cannot reach kube through a third module', () => {
   );
 });
 
-test('controller cannot reach a node through a third module', () => {
-  const broken = rulesBroken({
-    'hosts/controller/decide.ts': "import '../../pipeline/graph/walk.ts';",
-    'pipeline/graph/walk.ts': "import '../../node/repair/perform.ts';",
-  });
-  expect(broken).toContain(
-    'src/hosts/controller/decide.ts:1 controller cannot reach reader or repair',
-  );
-});
+test.each(['hosts/controller', 'hosts/web', 'pipeline/store', 'pipeline/kube'])(
+  '%s cannot reach a node through a third module',
+  (folder) => {
+    const broken = rulesBroken({
+      [`${folder}/decide.ts`]: "import '../../pipeline/graph/walk.ts';",
+      'pipeline/graph/walk.ts': "import '../../node/repair/perform.ts';",
+    });
+    const name = folder.replace(/.*\//, '');
+    const rule = expect.stringMatching(`^src/${folder}/decide.ts:1 ${name} cannot reach .*repair`);
+    expect(broken).toContainEqual(rule);
+  },
+);
 
 test('a circle of files is reported once', () => {
   const broken = rulesBroken({

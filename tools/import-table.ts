@@ -173,7 +173,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   web: {
     layer: 'hosts',
     does: 'the HTTP server of the agent: objects, processors, alerts, metrics',
-    imports: ['std', 'api', 'graph', 'triggers', 'store', 'diagnosis'],
+    imports: ['std', 'api', 'graph', 'triggers', 'store'],
   },
   agent: {
     layer: 'hosts',
@@ -229,11 +229,17 @@ export function folderOf(name: string): string {
   return layer === undefined ? name : `src/${layer}/${name}`;
 }
 
+const NODE_MODULES = Object.keys(MODULES).filter((name) => MODULES[name]?.layer === 'node');
+
 /** Modules that must never be reached, through any number of other modules. */
 export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   cli: ['kube'],
-  controller: ['reader', 'repair'],
-  kubectl: ['reader', 'repair'],
+  // What talks to clients and to an API server never touches a node.
+  store: NODE_MODULES,
+  kube: NODE_MODULES,
+  web: NODE_MODULES,
+  controller: NODE_MODULES,
+  kubectl: NODE_MODULES,
 };
 
 /** The modules that may open the live node; all others take a NodeReader as an argument. */

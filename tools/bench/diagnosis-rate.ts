@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import { assignIn } from '../../src/pipeline/diagnosis/assign.ts';
 import { storeCatalogue } from '../../src/pipeline/diagnosis/catalogue.ts';
 import { largeResultsIn } from '../../src/pipeline/diagnosis/large-results.ts';
 import { Runner } from '../../src/pipeline/diagnosis/runner.ts';
@@ -24,7 +25,8 @@ export async function diagnosisRateRows(scratch: string): Promise<readonly Row[]
     store,
     catalogue: storeCatalogue(store),
     largeResults: largeResultsIn(join(scratch, 'state/results')),
-    targetOf: ({ nodeName }) => nodeName,
+    targetOf: ({ nodeName = '' }) => ({ state: 'here', nodeName }),
+    assign: assignIn(store),
     runStep: async ({ name }) => ({ succeeded: true, results: { [name]: 'done' } }),
     shutdown: shutdown.signal,
     onEnded: (object) => reported(object, waiting),

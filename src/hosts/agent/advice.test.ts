@@ -13,18 +13,18 @@ test.each<[KindName, object, readonly string[]]>([
   [
     'Trigger',
     { operationSet: 'set', sourceTemplate: alerts },
-    ['there is no OperationSet "set" yet: apply it before an alert comes'],
+    ['OperationSet "set" does not exist yet: apply it before an alert comes'],
   ],
   [
     'Trigger',
     { ...OWN, sourceTemplate: { cronTemplate: { schedule: '@hourly' } } },
-    [expect.stringContaining('this agent knows no cronTemplate')],
+    [expect.stringContaining('cronTemplate is not supported by this agent')],
   ],
   ['Diagnosis', { ...OWN, nodeName: 'my-node' }, []],
   [
     'Diagnosis',
     { operationSet: 'set', nodeName: 'my-node' },
-    ['there is no OperationSet "set" yet: apply it within a minute'],
+    ['OperationSet "set" does not exist yet: apply it within a minute'],
   ],
   [
     'Diagnosis',
@@ -34,7 +34,7 @@ test.each<[KindName, object, readonly string[]]>([
   [
     'Diagnosis',
     { ...OWN, targetSelector: { nodeNames: ['my-node', 'elsewhere'] } },
-    [expect.stringMatching(/^not looked at here: node elsewhere; .* apply it to the agent of/)],
+    [expect.stringMatching(/^not diagnosed here: node elsewhere; .* apply it to the agent of/)],
   ],
   ['Operation', {}, []],
 ])('%s %j', async (kind, spec, wanted) => {

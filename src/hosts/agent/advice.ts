@@ -2,13 +2,13 @@ import { isNearly } from '../../lib/std/is-nearly.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
 import type { GraphNode } from '../../pipeline/api/operation-set.ts';
 import type { Catalogue } from '../../pipeline/diagnosis/catalogue.ts';
-import { targetHere } from '../../pipeline/diagnosis/target-here.ts';
+import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import { leftOutOn } from '../../pipeline/graph/left-out.ts';
 import { ownOperationSets } from '../../pipeline/operations/fault-processors.ts';
 import type { NewObject } from '../../pipeline/store/store.ts';
 import { UNSUPPORTED_SOURCES } from '../../pipeline/triggers/trigger-event.ts';
 
-/** What whoever applies an object should know: it is kept, and will not do what they may expect. */
+/** Warnings about a valid object that may not do what its author expects. */
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
   return async ({ kind, spec }: NewObject): Promise<readonly string[]> => {
     if (kind === 'OperationSet') {
@@ -38,8 +38,8 @@ function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
   const given = sourceTemplate as object;
   const source = UNSUPPORTED_SOURCES.find((each) => each in given);
   if (source === undefined) return [];
-  const text = `nothing makes a Diagnosis of it here, for this agent knows no ${source}`;
-  return [`${text}: let it wait for an alert or a common event instead`];
+  const text = `${source} is not supported by this agent and creates no Diagnosis`;
+  return [`${text}: use an alert or a common event instead`];
 }
 
 async function missingOperations(
@@ -51,7 +51,7 @@ async function missingOperations(
   const missing = await Promise.all(
     [...names].map(async (name) => ((await operation(name)) ? [] : [name])),
   );
-  return missing.flat().map((name) => `there is no Operation "${name}" yet: apply it ${until}`);
+  return missing.flat().map((name) => `Operation "${name}" does not exist yet: apply it ${until}`);
 }
 
 async function missingSet(
@@ -63,18 +63,17 @@ async function missingSet(
   if (state !== 'missing') return [];
   const name = String(operationSet);
   const near = ownOperationSets.find((own) => isNearly(own.name, name))?.name;
-  const meant = near === undefined ? '' : `did you mean "${near}"? Else `;
-  return [`there is no OperationSet "${name}" yet: ${meant}apply it ${until}`];
+  const hint = near === undefined ? '' : `did you mean "${near}"? Otherwise `;
+  return [`OperationSet "${name}" does not exist yet: ${hint}apply it ${until}`];
 }
 
 function otherNode(spec: NewObject['spec'], here: string): readonly string[] {
   const { nodeName } = spec;
-  if (targetHere(spec as DiagnosisSpec, here) !== undefined) {
+  if (targetOfOnlyNode(spec as DiagnosisSpec, here).state === 'here') {
     const leftOut = leftOutOn(here, spec as DiagnosisSpec);
-    return leftOut === undefined ? [] : [`not looked at here: ${leftOut}`];
+    return leftOut === undefined ? [] : [`not diagnosed here: ${leftOut}`];
   }
-  const named =
-    typeof nodeName === 'string' ? `node ${nodeName}` : 'nodes that only a cluster knows';
-  const text = `it is for ${named}, and this is ${here}: it fails here after a minute`;
-  return [`${text}; if that is another name of this one, start serve with --node-name`];
+  const named = typeof nodeName === 'string' ? `node ${nodeName}` : 'the target';
+  const text = `${named}: not this node (this is ${here}); the Diagnosis fails after a minute`;
+  return [`${text}. If that is another name of this node, start serve with --node-name`];
 }

@@ -15,7 +15,7 @@ interface Taken {
   seconds: number;
 }
 
-/** What this agent has done since it was started, for Prometheus; names are those of every KubeDiag. */
+/** What this agent has done since its start, for Prometheus, with the names of every KubeDiag. */
 export class AgentMetrics {
   readonly #requests = new Map<number, Taken>();
   readonly #steps = new Map<string, Taken>();
@@ -95,11 +95,11 @@ export class AgentMetrics {
     const of = (source: TriggerEvent['source'], came: IntakeResult) =>
       this.#taken.get(`${source} ${came}`) ?? 0;
     const created = (name: string, source: TriggerEvent['source']) => [
-      counter(`${name}_success_count`, 'Diagnoses created by Triggers.', of(source, 'made')),
+      counter(`${name}_success_count`, 'Diagnoses created by Triggers.', of(source, 'created')),
       counter(
         `${name}_error_count`,
         'Diagnoses that could not be created.',
-        of(source, 'not-made'),
+        of(source, 'not-created'),
       ),
     ];
     const [alert, event] = ['prometheusAlertTemplate', 'commonEventTemplate'] as const;
@@ -192,7 +192,7 @@ async function named(
 async function* paced(store: Store, kind: KindName): AsyncGenerator<StoredObject> {
   const { objects } = await store.each(kind);
   let count = 0;
-  for (const object of objects) {
+  for await (const object of objects) {
     yield object;
     count += 1;
     if (count % ROWS_PER_PAGE === 0) await nextTurn();

@@ -13,65 +13,68 @@ import {
 } from '../../pipeline/triggers/diagnosis-of.ts';
 import type { Read } from '../../pipeline/triggers/given-texts.ts';
 import { type Match, matcherFor } from '../../pipeline/triggers/matcher.ts';
-import { type TriggerEvent, wordsOf } from '../../pipeline/triggers/trigger-event.ts';
-import type { TakenIn } from '../web/intake-handler.ts';
-import { StatusError } from '../web/status-error.ts';
+import { type TriggerEvent, titleOf } from '../../pipeline/triggers/trigger-event.ts';
+import type { TakenIn, Unavailable } from '../web/intake-handler.ts';
 import { INTAKE_MS, INTAKES_WAITING_MAX, TRIGGERED_MAX } from './limits.ts';
 
 export interface IntakeContext {
   readonly store: Store;
   readonly here: Here;
-  /** For so long, what a Trigger has seen is not new to it. */
+  /** How long a Trigger ignores repeats of an event. */
   readonly repeatMs: number;
   readonly now?: () => Date;
-  /** Told of each that came, and of each Diagnosis that was made of one, or was not. */
+  /** Called for each event, and for each Diagnosis that was created or could not be. */
   readonly onTaken?: (source: TriggerEvent['source'], came: IntakeResult) => void;
 }
 
-export type IntakeResult = 'received' | 'made' | 'not-made';
+export type IntakeResult = 'received' | 'created' | 'not-created';
 
 interface ReadyTrigger extends NamedTrigger {
   readonly match: (event: TriggerEvent) => Match;
 }
 
-/** Makes Diagnoses of what happens: one for every Trigger that matches, in the order of their names. */
+/** Creates Diagnoses from events: one for every Trigger that matches, by the names of the Triggers. */
 export class Intake {
   readonly #context: IntakeContext;
-  /** One after another: two that send the same at the same moment make one Diagnosis. */
-  readonly #turns = new Semaphore(1);
+  /** One request at a time: two senders of the same event create one Diagnosis. */
+  readonly #semaphore = new Semaphore(1);
   #waiting = 0;
-  /** When each Trigger last made a Diagnosis of each thing, as far as that still matters. */
-  #made: Map<string, number> | undefined;
+  /** When each Trigger last created a Diagnosis from each event, within the repeat interval. */
+  #created: Map<string, number> | undefined;
 
   constructor(context: IntakeContext) {
     this.#context = context;
   }
 
-  async takeIn(triggerEvents: readonly TriggerEvent[]): Promise<readonly TakenIn[]> {
+  async takeIn(triggerEvents: readonly TriggerEvent[]): Promise<readonly TakenIn[] | Unavailable> {
     if (this.#waiting >= INTAKES_WAITING_MAX) {
-      const text = `${INTAKES_WAITING_MAX} requests wait to be taken in already: send it later`;
-      throw new StatusError('ServiceUnavailable', text);
+      return {
+        unavailable: `${INTAKES_WAITING_MAX} requests are waiting already: try again later`,
+      };
     }
     this.#waiting += 1;
     try {
-      return await this.#turns.take(() => this.#takeAll(triggerEvents));
+      return await this.#semaphore.run(() => this.#takeAll(triggerEvents));
     } finally {
       this.#waiting -= 1;
     }
   }
 
-  async #takeAll(triggerEvents: readonly TriggerEvent[]): Promise<readonly TakenIn[]> {
+  async #takeAll(
+    triggerEvents: readonly TriggerEvent[],
+  ): Promise<readonly TakenIn[] | Unavailable> {
     const now = this.#now();
-    const made = await this.#madeUntil(now);
+    const created = await this.#createdUntil(now);
     const triggers = await readyTriggers(this.#context.store);
     const taken: TakenIn[] = [];
     for (const event of triggerEvents) {
       if (this.#now().getTime() - now.getTime() > INTAKE_MS) {
-        const done = `${taken.length} of ${triggerEvents.length} were compared with all Triggers`;
-        const text = `after ${INTAKE_MS / 1_000} s ${done}: send fewer at once, or write shorter patterns`;
-        throw new StatusError('ServiceUnavailable', text);
+        const done = `${taken.length} of ${triggerEvents.length} events in ${INTAKE_MS / 1_000}s`;
+        return { unavailable: `compared ${done}: send fewer at once, or use shorter patterns` };
       }
-      taken.push(await this.#take(event, triggers, { now, made }));
+      const result = await this.#take(event, triggers, { now, created });
+      if ('unavailable' in result) return result;
+      taken.push(result);
     }
     return taken;
   }
@@ -83,86 +86,90 @@ export class Intake {
   async #take(
     event: TriggerEvent,
     triggers: readonly ReadyTrigger[],
-    { now, made }: { readonly now: Date; readonly made: Map<string, number> },
-  ): Promise<TakenIn> {
-    const what = wordsOf(event);
+    { now, created }: { readonly now: Date; readonly created: Map<string, number> },
+  ): Promise<TakenIn | Unavailable> {
+    const what = titleOf(event);
     this.#context.onTaken?.(event.source, 'received');
     if (event.source === 'prometheusAlertTemplate' && event.what.isResolved) {
-      return { what, diagnoses: [], notes: ['it is resolved: there is nothing to be done'] };
+      return { what, diagnoses: [], notes: ['resolved: nothing to do'] };
     }
     const diagnoses: string[] = [];
     const notes: string[] = [];
     for (const trigger of triggers) {
-      // Many patterns on many alerts take their time; others want answers meanwhile.
+      // Many patterns on many alerts take time, and other requests must not wait for them.
       await nextTurn();
       const { matched, error } = trigger.match(event);
       const note = (text: string) => notes.push(`Trigger ${trigger.name}: ${text}`);
       if (error !== undefined) note(error);
       if (!matched) continue;
       const origin = originOf(trigger, event);
-      const before = made.get(origin);
+      const before = created.get(origin);
       if (before !== undefined) {
-        note(`it made a Diagnosis of this at ${new Date(before).toISOString()} already`);
+        note(`repeated: it created a Diagnosis at ${new Date(before).toISOString()}`);
         continue;
       }
-      const stored = await this.#keep(trigger, event, now);
+      const stored = await this.#create(trigger, event, now);
+      if ('unavailable' in stored) return stored;
       if (stored.ok) {
-        made.set(origin, now.getTime());
+        created.set(origin, now.getTime());
         diagnoses.push(stored.value);
       } else note(stored.why);
     }
-    if (diagnoses.length + notes.length === 0) notes.push('no Trigger waits for it');
+    if (diagnoses.length + notes.length === 0) notes.push('no Trigger matches');
     return { what, diagnoses, notes };
   }
 
-  /** Under the first name that is free: two alerts of the same second are two. */
-  async #keep(trigger: NamedTrigger, event: TriggerEvent, now: Date): Promise<Read<string>> {
+  /** Under the first free name: two alerts may come in the same second. */
+  async #create(
+    trigger: NamedTrigger,
+    event: TriggerEvent,
+    now: Date,
+  ): Promise<Read<string> | Unavailable> {
     const { store, here, onTaken } = this.#context;
     for (let nameChoice = 1; ; nameChoice += 1) {
       const diagnosis = diagnosisOf(trigger, event, here, { now, nameChoice });
-      if (diagnosis.ok) this.#refuseBeyondLimit();
+      if (diagnosis.ok && this.#isAtLimit()) return { unavailable: AT_LIMIT };
       const created = diagnosis.ok ? await answerOf(store.create(diagnosis.value)) : diagnosis;
       if (created.ok) {
-        onTaken?.(event.source, 'made');
+        onTaken?.(event.source, 'created');
         return { ok: true, value: created.value.metadata.name };
       }
-      const isNameTaken = 'error' in created && created.error.trouble === 'AlreadyExists';
+      const isNameTaken = 'error' in created && created.error.reason === 'AlreadyExists';
       if (isNameTaken && nameChoice <= TRIGGERED_MAX) continue;
-      onTaken?.(event.source, 'not-made');
+      onTaken?.(event.source, 'not-created');
       if ('error' in created) throw created.error;
       return created;
     }
   }
 
-  #refuseBeyondLimit(): void {
-    if ((this.#made?.size ?? 0) < TRIGGERED_MAX) return;
-    const text = `Triggers have made ${TRIGGERED_MAX} Diagnoses within the repeat interval`;
-    throw new StatusError(
-      'ServiceUnavailable',
-      `${text}, and make no more: let fewer alerts match, or send it again later`,
-    );
+  #isAtLimit(): boolean {
+    return (this.#created?.size ?? 0) >= TRIGGERED_MAX;
   }
 
-  /** Read once from what is kept, so that a restart repeats nothing; what is too old is forgotten. */
-  async #madeUntil(now: Date): Promise<Map<string, number>> {
-    this.#made ??= await madeBefore(this.#context.store);
-    for (const [origin, ms] of this.#made) {
-      // A time that is still to come was written by a clock that was wrong.
-      if (Math.abs(now.getTime() - ms) >= this.#context.repeatMs) this.#made.delete(origin);
+  /** Read once from the store, so that a restart repeats nothing; without those that are too old. */
+  async #createdUntil(now: Date): Promise<Map<string, number>> {
+    this.#created ??= await createdBefore(this.#context.store);
+    for (const [origin, ms] of this.#created) {
+      // A time in the future comes from a clock that was wrong.
+      if (Math.abs(now.getTime() - ms) >= this.#context.repeatMs) this.#created.delete(origin);
     }
-    return this.#made;
+    return this.#created;
   }
 }
 
-async function madeBefore(store: Store): Promise<Map<string, number>> {
-  const made = new Map<string, number>();
-  const { objects } = await store.each('Diagnosis', TRIGGERED_NAMESPACE);
-  for (const { metadata } of objects) {
+const AT_LIMIT =
+  `Triggers have created ${TRIGGERED_MAX} Diagnoses within the repeat interval, which is the limit: ` +
+  'let fewer alerts match, or try again later';
+
+async function createdBefore(store: Store): Promise<Map<string, number>> {
+  const created = new Map<string, number>();
+  const { objects } = await store.each('Diagnosis', { namespace: TRIGGERED_NAMESPACE });
+  for await (const { metadata } of objects) {
     const origin = originIn(metadata.annotations);
     const ms = Date.parse(metadata.creationTimestamp);
-    if (origin !== undefined) made.set(origin, Math.max(ms, made.get(origin) ?? ms));
+    if (origin !== undefined) created.set(origin, Math.max(ms, created.get(origin) ?? ms));
   }
-  return made;
+  return created;
 }
 
 async function readyTriggers(store: Store): Promise<readonly ReadyTrigger[]> {

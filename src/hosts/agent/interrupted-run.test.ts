@@ -139,7 +139,7 @@ test('a Diagnosis with dots in its name, whose graph and steps come after it, en
   const me = await standing();
   const name = 'prometheus-alert.node-clock.94df165.1622618935';
   const { warning } = await me.make(DIAGNOSES, diagnosis(name));
-  expect(warning).toContain("there is no OperationSet 'set' yet");
+  expect(warning).toContain("OperationSet 'set' does not exist yet");
   await expect.poll(async () => (await me.status(name)).phase, SOON).toBe('Running');
   await me.make(SETS, chain('one', 'two'));
   await me.make(OPERATIONS, prints('two'));
@@ -170,7 +170,7 @@ test('reports a missing object after its timeout, though nothing changes any mor
   for (const [name, targetSelector] of Object.entries(targets)) {
     const spec = { operationSet: 'set', targetSelector };
     const { warning } = await before.make(DIAGNOSES, object('Diagnosis', name, spec));
-    expect(warning).toContain('it fails here after a minute');
+    expect(warning).toContain('the Diagnosis fails after a minute');
   }
   await before.make(DIAGNOSES, diagnosis('no-set', { operationSet: 'nobodys' }));
   await before.make(DIAGNOSES, diagnosis('no-step'));

@@ -16,14 +16,14 @@ const listener = {
 const needs = {
   succeeded: false,
   message: expect.stringContaining('this step needs'),
-  lacksInput: true,
+  cause: 'InputMissing',
 };
 
 test('a repair for others waits for that of a Diagnosis, and a look does not', async () => {
   const repairing = new Semaphore(1);
   const { runProcessor } = processorBackend(node, listener, repairing);
   const gate = Promise.withResolvers<void>();
-  const repair = repairing.take(() => gate.promise);
+  const repair = repairing.run(() => gate.promise);
   const ended: string[] = [];
   const stop = new AbortController();
   const ask = async (path: string, signal: AbortSignal) => {
@@ -38,7 +38,7 @@ test('a repair for others waits for that of a Diagnosis, and a look does not', a
   stop.abort();
   expect(await stopped).toMatchObject({
     succeeded: false,
-    message: 'it was stopped before it began',
+    message: 'stopped before it began',
   });
   gate.resolve();
   await repair;

@@ -7,12 +7,11 @@ import { runOperation } from '../../pipeline/operations/run-operation.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { type StepListener, withStepHost } from '../local-node/step-host.ts';
 import type { ProcessorBackend } from '../web/processor-handler.ts';
-import { StatusError } from '../web/status-error.ts';
 import { PROCESSORS_MAX } from './limits.ts';
 
 /**
- * Our processors, for graphs that other people run. Whoever has the token may also have a recovery,
- * of what a new look finds, in turn with those of Diagnoses; the policy of a Diagnosis is not known here.
+ * The built-in processors, for graphs of other programs. A client with the token may also repair, one
+ * at a time with the repairs of Diagnoses; the policy of a Diagnosis does not apply here.
  */
 export function processorBackend(
   node: ManagedNode,
@@ -24,8 +23,8 @@ export function processorBackend(
     processorPaths: processors.map(({ path }) => path),
     runProcessor: async (path, input, { isDryRun, stop }) => {
       if (running >= PROCESSORS_MAX) {
-        const text = `${PROCESSORS_MAX} processors are run for others already: try again later`;
-        throw new StatusError('TooManyRequests', text);
+        const message = `${PROCESSORS_MAX} processors are running already: try again later`;
+        return { succeeded: false, message, cause: 'Busy' };
       }
       running += 1;
       const timeoutMs = OWN_TIMEOUT_SECONDS * 1_000;
@@ -46,10 +45,10 @@ export function processorBackend(
         );
       const own = processors.find((each) => each.path === path);
       try {
-        const result = await (own?.repairs ? repairing.take(run, stop) : run());
-        return { ...result, lacksInput: own !== undefined && lacksInput(own, input) };
+        const result = await (own?.repairs ? repairing.run(run, stop) : run());
+        return own && lacksInput(own, input) ? { ...result, cause: 'InputMissing' } : result;
       } catch (error) {
-        if (error === stop.reason) return failedWith('it was stopped before it began');
+        if (error === stop.reason) return failedWith('stopped before it began');
         throw error;
       } finally {
         running -= 1;

@@ -114,7 +114,7 @@ test('a folder whose name leaves no room for a socket is refused', async () => {
   const stateFolder = join(scratch, 'a'.repeat(100));
   const { signal } = new AbortController();
   expect(await serve({ ...rest, node: { ...node, stateFolder } }, signal, quiet)).toMatchObject({
-    why: expect.stringContaining('its name is too long'),
+    why: expect.stringContaining('the path of a socket in it would exceed 107 bytes'),
     todo: expect.stringContaining('--state-dir'),
   });
 });
@@ -134,13 +134,13 @@ test('a store that is none of ours is left alone, and so is an address that is t
   await expect.poll(() => other.listening).toBe(true);
   const { port } = other.address() as { readonly port: number };
   expect(await serve(options(port), signal, quiet)).toMatchObject({
-    what: `nothing can listen on 127.0.0.1:${port}`,
+    what: `cannot listen on 127.0.0.1:${port}`,
     why: expect.stringContaining('EADDRINUSE'),
   });
   other.close();
   writeFileSync(join(scratch, 'state/store.sqlite'), 'mine');
   expect(await serve(options(), signal, quiet)).toMatchObject({
-    why: expect.stringContaining('it is no store of ours'),
+    why: expect.stringContaining('not a kubediag store'),
   });
   expect(readFileSync(join(scratch, 'state/store.sqlite'), 'utf8')).toBe('mine');
 });

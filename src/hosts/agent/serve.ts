@@ -11,6 +11,7 @@ import { storeCatalogue } from '../../pipeline/diagnosis/catalogue.ts';
 import type { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
+import { settleOperationSets } from '../../pipeline/store/operation-set-status.ts';
 import { StoreFileError } from '../../pipeline/store/sqlite-file.ts';
 import { openSqliteStore, type SqliteStore } from '../../pipeline/store/sqlite-store.ts';
 import { nodeNameOf } from '../local-node/node-name.ts';
@@ -20,8 +21,6 @@ import type { StepListener } from '../local-node/step-host.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../web/limits.ts';
 import { routes } from '../web/routes.ts';
 import { startServer } from '../web/server.ts';
-import { settleSets } from '../web/settle-sets.ts';
-import { StatusError } from '../web/status-error.ts';
 import { OpenWatches } from '../web/watch-resources.ts';
 import { adviceFor } from './advice.ts';
 import { AgentMetrics } from './agent-metrics.ts';
@@ -37,29 +36,29 @@ export interface AgentServeOptions {
   readonly host: string;
   readonly port: number;
   readonly node: ManagedNode;
-  /** When it is not that of the kubelet. */
+  /** Absent: the name that the kubelet reports. */
   readonly nodeName?: string | undefined;
-  /** For so long, an alert that is sent again is the same matter. */
+  /** How long repeats of an alert are ignored. */
   readonly repeatMs: number;
 }
 
 export interface ServeListener extends StepListener {
   readonly onStart: (start: ServeStart) => void;
-  /** One line on what goes wrong while it stands. */
-  readonly onError: (words: string) => void;
+  /** Called with one line for each error. */
+  readonly onError: (message: string) => void;
 }
 
 export interface ServeStart {
   readonly url: string;
   readonly nodeName: string;
-  /** No kubelet has said it, so it is that of the host. */
+  /** No kubelet has reported the name, so it is the host name. */
   readonly isGuessed: boolean;
   readonly tokenFile: string;
-  /** Only when it was made just now. */
+  /** Only at the first start. */
   readonly newToken?: string;
 }
 
-/** Stands until it is told to stop. What it gives back is why it could not. */
+/** Runs the agent until `stop`. Gives the reason if it cannot start. */
 export async function serve(
   options: AgentServeOptions,
   stop: AbortSignal,
@@ -67,7 +66,7 @@ export async function serve(
 ): Promise<Failure | undefined> {
   const { stateFolder } = options.node;
   if (Buffer.byteLength(socketIn(stateFolder)) > SOCKET_PATH_BYTES_MAX) {
-    const why = `its name is too long: that of a socket in it has ${SOCKET_PATH_BYTES_MAX} bytes at most`;
+    const why = `the path of a socket in it would exceed ${SOCKET_PATH_BYTES_MAX} bytes`;
     return unusable(stateFolder, { why, todo: 'choose another --state-dir' });
   }
   const prepared = await tried(prepareFolders(stateFolder));
@@ -75,7 +74,7 @@ export async function serve(
   const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
   if (!lock.ok) return unusable(stateFolder, lock);
   if (!lock.value.isTaken) return lock.value;
-  // That of an agent that was killed: nobody listens there any more, as the lock says.
+  // The lock says that no agent listens on a socket that a killed one left.
   const tokens = await tried(
     (async () => {
       rmSync(socketIn(stateFolder), { force: true });
@@ -85,30 +84,30 @@ export async function serve(
   const opened = tokens.ok ? await storeIn(stateFolder, listener) : unusable(stateFolder, tokens);
   const failure =
     tokens.ok && 'store' in opened
-      ? await stand(options, { ...tokens.value, store: opened.store }, stop, listener)
+      ? await run(options, { ...tokens.value, store: opened.store }, stop, listener)
       : (opened as Failure);
   lock.value.lock.release();
   return failure;
 }
 
-/** Each is for root alone: what we write there must not be led elsewhere. */
+/** Only root may write there: nobody else can redirect our files. */
 async function prepareFolders(stateFolder: string): Promise<void> {
   for (const folder of [stateFolder, join(stateFolder, 'results')]) await prepareFolder(folder);
 }
 
-/** Where the commands of this node find us. Nobody else can put one there. */
+/** Where the commands on this node find the agent. */
 function socketIn(stateFolder: string): string {
   return join(stateFolder, 'socket');
 }
 
 const OTHER = {
   who: 'another `kubediag serve`',
-  does: 'has this folder',
-  todo: 'use that one, end it, or choose another --state-dir',
+  does: 'uses this directory',
+  todo: 'use that one, stop it, or choose another --state-dir',
 };
 
 function unusable(stateFolder: string, { why, todo }: DiskAdvice): Failure {
-  return { what: `our folder ${stateFolder} cannot be used`, why, todo };
+  return { what: `state directory ${stateFolder} cannot be used`, why, todo };
 }
 
 async function storeIn(
@@ -119,9 +118,7 @@ async function storeIn(
     return { store: await openSqliteStore(join(folder, 'store.sqlite'), { onError }) };
   } catch (error) {
     if (!(error instanceof StoreFileError)) throw error;
-    const [why = '', ...advice] = error.message.split('; ');
-    const todo = advice.join('; ') || 'see to that file';
-    return { what: 'the store cannot be opened', why, todo };
+    return { what: 'the store cannot be opened', why: error.why, todo: error.todo };
   }
 }
 
@@ -129,85 +126,87 @@ interface Own extends OwnTokens {
   readonly store: SqliteStore;
 }
 
-async function stand(
+async function run(
   options: AgentServeOptions,
   { store, token, intakeToken, isNew }: Own,
   stop: AbortSignal,
   listener: ServeListener,
 ): Promise<Failure | undefined> {
   const { node, host, port } = options;
-  const standing = new Standing(options.nodeName ?? hostname().toLowerCase());
+  const agent = new AgentState(options.nodeName ?? hostname().toLowerCase());
   const catalogue = storeCatalogue(
     store,
-    (address, at) => at === standing.port && isCalledBy(address, host, standing.nodeName),
+    (address, at) => at === agent.port && isCalledBy(address, host, agent.nodeName),
   );
-  const { numbers } = standing;
+  const { metrics } = agent;
   const repairing = new Semaphore(1);
-  await settleSets(store);
+  await settleOperationSets(store);
   const started = await tried(
     startServer({
       host,
       port,
       socketPath: socketIn(node.stateFolder),
-      access: { token, intakeToken, ownNames: ownNames(host, standing.nodeName) },
+      access: { token, intakeToken, ownNames: ownNames(host, agent.nodeName) },
       handler: routes({
         store,
         watches: new OpenWatches(),
         checkHere: withoutEffect,
-        adviceOn: adviceFor(catalogue, () => standing.nodeName),
+        adviceOn: adviceFor(catalogue, () => agent.nodeName),
         ...processorBackend(node, listener, repairing),
         openStored: (path) => openOutput(node.stateFolder, path),
-        takeIn: async (events) => standing.intake.takeIn(events),
+        takeIn: async (events) => agent.intake?.takeIn(events) ?? { unavailable: STARTING },
         productVersion: VERSION,
-        metrics: () => numbers.text(store, standing.counts),
+        metrics: () => metrics.text(store, agent.counts),
         notReadyReason: async () =>
-          stop.aborted ? 'it is being ended' : (standing.notReadyReason ?? store.writeError()),
+          stop.aborted
+            ? 'the agent is shutting down'
+            : (agent.notReadyReason ?? store.writeError()),
       }),
-      onAnswer: (code, tookMs) => numbers.answered(code, tookMs),
+      onAnswer: (code, tookMs) => metrics.answered(code, tookMs),
       onDefect: (error) => listener.onError(defectText(error)),
     }),
   );
   if (!started.ok) {
     store.close();
-    const todo = 'choose another address with --listen, or end whoever has this one';
-    return { what: `nothing can listen on ${host}:${port}`, why: started.why, todo };
+    const todo = 'choose another address with --listen, or stop the process that uses this one';
+    return { what: `cannot listen on ${host}:${port}`, why: started.why, todo };
   }
   const server = started.value;
   const url = urlOf(server);
-  standing.port = server.port;
+  agent.port = server.port;
   const reported = options.nodeName ?? (await nodeNameOf(node, NAME_MS));
-  standing.nodeName = reported ?? standing.nodeName;
-  const own = { store, catalogue, node, nodeName: () => standing.nodeName, numbers, repairing };
-  const onTaken = numbers.taken.bind(numbers);
-  standing.intake = new Intake({ store, here: standing, repeatMs: options.repeatMs, onTaken });
-  standing.runner = runnerHere({ ...own, shutdown: stop, listener });
-  const running = standing.runner.run();
+  agent.nodeName = reported ?? agent.nodeName;
+  const own = { store, catalogue, node, nodeName: () => agent.nodeName, metrics, repairing };
+  const onTaken = metrics.taken.bind(metrics);
+  agent.intake = new Intake({ store, here: agent, repeatMs: options.repeatMs, onTaken });
+  agent.runner = runnerHere({ ...own, shutdown: stop, listener });
+  const running = agent.runner.run();
   const tokenFile = join(node.stateFolder, 'token');
-  const { nodeName } = standing;
+  const { nodeName } = agent;
   const isGuessed = reported === undefined;
   listener.onStart({ url, nodeName, isGuessed, tokenFile, ...(isNew ? { newToken: token } : {}) });
-  if (isGuessed) void standing.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
+  if (isGuessed) void agent.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
   try {
-    // It ends with the last step that it had begun.
+    // Ends when the last running step has ended.
     await running;
   } finally {
-    // A server that answers while its runner is dead looks healthy.
+    // A server that answers without its runner would look healthy.
     await server.close();
     store.close();
   }
   return undefined;
 }
 
-/** What is known of the agent while it is being started, and after. */
-class Standing {
-  readonly numbers = new AgentMetrics();
-  /** What is guessed first, until the kubelet has said it. */
+/** What becomes known while the agent starts. */
+class AgentState {
+  readonly metrics = new AgentMetrics();
+  /** The host name until the kubelet has reported one. */
   nodeName: string;
-  /** Where it listens, once it does. */
   port: number | undefined;
   readonly otherNames = namesOfNode();
   runner: Runner | undefined;
-  #intake: Intake | undefined;
+  /** Once the name of this node is known. */
+  intake: Intake | undefined;
 
   constructor(nodeName: string) {
     this.nodeName = nodeName;
@@ -220,7 +219,7 @@ class Standing {
   ): Promise<void> {
     const reported = await learnName(ask, NAME_AGAIN_MS, stop);
     if (reported === undefined || reported === this.nodeName) return;
-    onError(`the kubelet calls this node ${reported}, not ${this.nodeName}; so do we from now on`);
+    onError(`node name is now ${reported}, as the kubelet reports it, instead of ${this.nodeName}`);
     this.nodeName = reported;
   }
 
@@ -228,20 +227,12 @@ class Standing {
     return this.runner?.counts ?? { inFlight: 0, queued: 0, waiting: 0 };
   }
 
-  /** Only once it is known which node this is. */
-  get intake(): Intake {
-    if (this.#intake) return this.#intake;
-    throw new StatusError('ServiceUnavailable', 'it is being started: send it again in a moment');
-  }
-
-  set intake(intake: Intake) {
-    this.#intake = intake;
-  }
-
   get notReadyReason(): string | undefined {
-    return this.runner ? undefined : 'it is being started';
+    return this.runner ? undefined : STARTING;
   }
 }
+
+const STARTING = 'the agent is starting: try again in a moment';
 
 // http://127.0.0.1:8090, http://[::1]:8090
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
@@ -250,5 +241,5 @@ function urlOf({ host, port }: { readonly host: string; readonly port: number })
 
 function defectText(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `this is a defect of kubediag, please report it: ${stack}`;
+  return `defect in kubediag, please report it: ${stack}`;
 }

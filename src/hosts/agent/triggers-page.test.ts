@@ -70,7 +70,10 @@ test('the example of the page is what happens, once, and a restart does not repe
   const again = await syntheticAgent(agent.stateDir.replace(/\/state$/, ''));
   expect(await sent(again.url, token, '/api/v1/alerts', JSON.parse(alerts))).toMatchObject({
     results: [
-      { diagnoses: [], notes: [expect.stringMatching(/^Trigger clock: it made a Diagnosis of/)] },
+      {
+        diagnoses: [],
+        notes: [expect.stringMatching(/^Trigger clock: repeated: it created a Diagnosis/)],
+      },
     ],
   });
 });

@@ -8,14 +8,14 @@ import { type FieldValidation, UNKNOWN_FIELD } from '../../pipeline/api/unknown-
 import { adjacencyHash } from '../../pipeline/graph/adjacency-hash.ts';
 import { checkGraph } from '../../pipeline/graph/check-graph.ts';
 import { refusedTargets } from '../../pipeline/graph/left-out.ts';
-import { pathsOf } from '../../pipeline/graph/paths.ts';
+import { operationSetStatus } from '../../pipeline/store/operation-set-status.ts';
 import type { NewObject, StoredObject } from '../../pipeline/store/store.ts';
 import { createdObject, textOf, withVersion } from '../../pipeline/store/stored-object.ts';
 import { checkPatterns } from '../../pipeline/triggers/matcher.ts';
 import type { ResourceTarget } from './resource-target.ts';
 import { StatusError } from './status-error.ts';
 
-/** An object that may be kept, with what its sender should know all the same. */
+/** An object that may be stored, with warnings for its sender. */
 export interface Admitted {
   readonly object: NewObject;
   readonly warnings: readonly string[];
@@ -28,7 +28,7 @@ interface Checks {
   readonly checkHere: CheckHere;
 }
 
-/** Checks an object against the form of its kind, and then its graph or its patterns. */
+/** Checks an object against the schema of its kind, and then its graph, patterns or targets. */
 export function admit(
   given: unknown,
   { kind, namespace }: Pick<ResourceTarget, 'kind' | 'namespace'>,
@@ -36,41 +36,41 @@ export function admit(
 ): Admitted {
   const { apiVersion, kind: name } = (given ?? {}) as Partial<Record<string, unknown>>;
   if (apiVersion !== API_VERSION || name !== kind.kind) {
-    const words = `this is the place of ${API_VERSION} ${kind.kind}, and the object says ${String(apiVersion)} ${String(name)}`;
-    throw new StatusError('BadRequest', `${words}: send it to its own place`);
+    const text = `the object is ${String(apiVersion)} ${String(name)}, and this path is for ${API_VERSION} ${kind.kind}`;
+    throw new StatusError('BadRequest', `${text}: send it to the path of its kind`);
   }
-  const reported = textAt(given, 'metadata', 'namespace');
-  if (kind.scope === 'Namespaced' && reported !== undefined && reported !== namespace) {
-    const words = `it says namespace "${reported}" and was sent to "${namespace}": make them the same`;
-    throw new StatusError('BadRequest', words);
+  const stated = textAt(given, 'metadata', 'namespace');
+  if (kind.scope === 'Namespaced' && stated !== undefined && stated !== namespace) {
+    const text = `metadata.namespace is "${stated}", and the path has "${namespace}": use the same in both`;
+    throw new StatusError('BadRequest', text);
   }
-  const { resource, problems } = checkResource(placed(given, namespace), fieldValidation);
+  const { resource, problems } = checkResource(inNamespace(given, namespace), fieldValidation);
   const here = resource ? checkHere(resource) : [];
-  const all = [...problems, ...deeper(resource), ...here];
+  const all = [...problems, ...semanticProblems(resource), ...here];
   const refused = all.filter(({ severity }) => severity === 'problem');
   if (!resource || refused.length > 0) throw invalid(kind, given, refused);
   const object = objectOf(resource, kind, namespace);
-  refuseTooLarge(object);
+  requireSpace(object);
   return { object, warnings: all.map(warningOf) };
 }
 
-/** With all that is written beside it later: what is kept must have room for its paths. */
-function refuseTooLarge(object: NewObject): void {
-  const most = Number.MAX_SAFE_INTEGER;
-  const stored = withVersion(createdObject(object, new Date()), most);
-  const metadata = { ...stored.metadata, generation: most };
-  textOf({ ...stored, metadata, status: statusFor(object, most) ?? {} });
+/** With what is added later: a stored OperationSet must have space for its paths. */
+function requireSpace(object: NewObject): void {
+  const largest = Number.MAX_SAFE_INTEGER;
+  const stored = withVersion(createdObject(object, new Date()), largest);
+  const metadata = { ...stored.metadata, generation: largest };
+  textOf({ ...stored, metadata, status: operationSetStatus(object, largest) ?? {} });
 }
 
-/** Where it was sent is checked as if it had said so. */
-function placed(given: unknown, namespace: string | undefined): unknown {
+/** The namespace of the path is checked as if the object had it. */
+function inNamespace(given: unknown, namespace: string | undefined): unknown {
   const metadata = fieldAt(given, 'metadata');
   if (namespace === undefined || typeof metadata !== 'object') return given;
   return { ...(given as object), metadata: { ...metadata, namespace } };
 }
 
-/** What can be wrong though the form is right. */
-function deeper(resource: Resource | undefined): readonly Problem[] {
+/** What can be wrong in an object that fits its schema. */
+function semanticProblems(resource: Resource | undefined): readonly Problem[] {
   switch (resource?.kind) {
     case 'OperationSet':
       return checkGraph(resource.spec.adjacencyList);
@@ -114,30 +114,20 @@ function invalid({ kind }: Kind, given: unknown, problems: readonly Problem[]): 
     field === '' ? message : `${field}: ${message}`,
   );
   const details = { kind, name, causes };
-  const words = `${kind}.${GROUP} "${name}" is invalid`;
-  // The code and the words of an API server, which clients know.
+  const what = `${kind}.${GROUP} "${name}" is invalid`;
+  // As an API server answers, because clients know that.
   if (problems.some(({ what }) => what === UNKNOWN_FIELD)) {
-    const text = `${words}: strict decoding error: ${list.join('; ')}`;
+    const text = `${what}: strict decoding error: ${list.join('; ')}`;
     return new StatusError('BadRequest', text, details);
   }
-  return new StatusError('Invalid', `${words}: ${list.join('; ')}`, details);
+  return new StatusError('Invalid', `${what}: ${list.join('; ')}`, details);
 }
 
 function warningOf({ place, what, fix }: Problem): string {
   return [placeText(place), what, fix].filter((part) => part !== '').join(': ');
 }
 
-/** What follows from the spec of an OperationSet that was admitted; undefined for other kinds. */
-export function statusFor(
-  { kind, spec }: Pick<StoredObject, 'kind' | 'spec'>,
-  generation: number,
-): StoredObject['status'] {
-  if (kind !== 'OperationSet') return undefined;
-  const { adjacencyList } = spec as Extract<Resource, { kind: 'OperationSet' }>['spec'];
-  return { ready: true, paths: pathsOf(adjacencyList), observedGeneration: generation };
-}
-
-/** Whether keeping it would change nothing. */
+/** Whether an update would change nothing. */
 export function isSame(before: StoredObject, next: NewObject): boolean {
   const parts = ({ spec, metadata }: NewObject) => {
     const { labels = {}, annotations = {} } = metadata;

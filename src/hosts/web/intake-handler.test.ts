@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { syntheticServer } from '../../../test/synthetic-server.ts';
-import { StoreError } from '../../pipeline/store/store.ts';
+import { StoreError } from '../../pipeline/store/store-error.ts';
 import { ALERTS_MAX } from '../../pipeline/triggers/limits.ts';
 import type { TriggerEvent } from '../../pipeline/triggers/trigger-event.ts';
 
@@ -52,7 +52,7 @@ test('alerts that can be read are taken in beside one that cannot', async () => 
   expect(JSON.parse(text)).toMatchObject({
     results: [
       { what: 'it' },
-      { what: 'number 2', notes: ['it cannot be read: "alertname" is no text'] },
+      { what: 'event 2', notes: ['malformed: "alertname" is no text'] },
       { what: 'it' },
     ],
   });

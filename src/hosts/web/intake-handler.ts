@@ -8,16 +8,21 @@ import { json, type WebAnswer, type WebRequest } from './answer.ts';
 import { jsonIn } from './read-body.ts';
 import { StatusError } from './status-error.ts';
 
-/** What came of one thing that was sent: the Diagnoses that it made, and why no others. */
+/** The Diagnoses that an event created, and why it created no others. */
 export interface TakenIn {
   readonly what: string;
   readonly diagnoses: readonly string[];
   readonly notes: readonly string[];
 }
 
+/** Not all events were handled. A client may send all of them again: nothing is done twice. */
+export interface Unavailable {
+  readonly unavailable: string;
+}
+
 export interface IntakeBackend {
-  /** Throws when the store did not keep something; to send all of it again does nothing twice. */
-  readonly takeIn: (events: readonly TriggerEvent[]) => Promise<readonly TakenIn[]>;
+  /** Throws a `StoreError`; then too the client may send all of them again. */
+  readonly takeIn: (events: readonly TriggerEvent[]) => Promise<readonly TakenIn[] | Unavailable>;
 }
 
 export const INTAKE_PATHS: readonly string[] = [
@@ -27,15 +32,15 @@ export const INTAKE_PATHS: readonly string[] = [
 ];
 
 /**
- * Takes alerts and events in, for Triggers. Whoever sends them looks at the code alone: with 503 it
- * sends them again. 400 tells that some cannot be read at all; the others were taken.
+ * Receives alerts and events for Triggers. Clients look at the status code only: after 503 they send
+ * everything again. 400 means that some are malformed; the others were handled.
  */
 export async function answerIntake(
   backend: IntakeBackend,
   request: WebRequest,
 ): Promise<WebAnswer> {
   if (request.method !== 'POST') {
-    throw new StatusError('MethodNotAllowed', `${request.method} means nothing here: use POST`);
+    throw new StatusError('MethodNotAllowed', `${request.method} is not supported: use POST`);
   }
   const given = await jsonIn(request, ['application/json']);
   const now = new Date();
@@ -44,30 +49,32 @@ export async function answerIntake(
       ? [commonEventIn(given)]
       : alertsIn(given).map((each) => alertIn(each, now));
   const taken = await backend.takeIn(read.flatMap((each) => (each.ok ? [each.value] : [])));
-  const reported = taken.values();
+  if ('unavailable' in taken) throw new StatusError('ServiceUnavailable', taken.unavailable);
+  const handled = taken.values();
   const results = read.map((each, at) => {
-    if (each.ok) return reported.next().value;
-    const notes = [`it cannot be read: ${each.why}`];
-    return { what: `number ${at + 1}`, diagnoses: [], notes };
+    if (each.ok) return handled.next().value;
+    const notes = [`malformed: ${each.why}`];
+    return { what: `event ${at + 1}`, diagnoses: [], notes };
   });
   return json({ results }, read.every(({ ok }) => ok) ? 200 : 400);
 }
 
-/** A list is what Prometheus sends, to either version; an object is what Alertmanager's webhook sends. */
+/** Prometheus sends a list, in both versions; the webhook of Alertmanager sends an object. */
 function alertsIn(given: unknown): readonly unknown[] {
   const alerts = Array.isArray(given) ? (given as readonly unknown[]) : listAt(given, 'alerts');
   if (!alerts) {
-    const text = 'send a list of alerts as Prometheus does, or the object of Alertmanager';
-    throw new StatusError('BadRequest', `${text}'s webhook, with "alerts"`);
+    const text =
+      'send a list of alerts, or an object with "alerts" as the webhook of Alertmanager does';
+    throw new StatusError('BadRequest', text);
   }
   if (alerts.length <= ALERTS_MAX) return alerts;
-  const text = `it has ${alerts.length} alerts, of ${ALERTS_MAX} at most: send them in parts`;
+  const text = `${alerts.length} alerts, and the limit is ${ALERTS_MAX}: send them in parts`;
   throw new StatusError('RequestEntityTooLarge', text);
 }
 
 function alertIn(given: unknown, now: Date): Read<TriggerEvent> {
   const read = readAlert(given, now);
-  return read.ok ? happened({ source: 'prometheusAlertTemplate', what: read.value }) : read;
+  return read.ok ? eventRead({ source: 'prometheusAlertTemplate', what: read.value }) : read;
 }
 
 function commonEventIn(given: unknown): Read<TriggerEvent> {
@@ -75,9 +82,9 @@ function commonEventIn(given: unknown): Read<TriggerEvent> {
   if (!read.ok) return read;
   const why = missingIn(read.value);
   if (why !== undefined) return { ok: false, why };
-  return happened({ source: 'commonEventTemplate', what: read.value });
+  return eventRead({ source: 'commonEventTemplate', what: read.value });
 }
 
-function happened(value: TriggerEvent): Read<TriggerEvent> {
+function eventRead(value: TriggerEvent): Read<TriggerEvent> {
   return { ok: true, value };
 }

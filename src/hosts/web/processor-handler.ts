@@ -2,11 +2,13 @@ import { json, plain, type WebAnswer, type WebRequest } from './answer.ts';
 import { jsonIn } from './read-body.ts';
 import { StatusError } from './status-error.ts';
 
-/** What came of a processor of ours; the words say why it failed. */
 export type ProcessorAnswer =
   | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
-  /** What must be told and was not is the fault of whoever asks. */
-  | { readonly succeeded: false; readonly message: string; readonly lacksInput?: boolean };
+  | {
+      readonly succeeded: false;
+      readonly message: string;
+      readonly cause?: 'InputMissing' | 'Busy';
+    };
 
 export interface ProcessorBackend {
   /** By their paths, "/processor/podListCollector". */
@@ -19,8 +21,8 @@ export interface ProcessorBackend {
 }
 
 /**
- * Our processors for graphs that other people run. One that repairs acts, as it does in a graph of
- * ours, on nothing but what a new look of its own finds; with `?dryRun=true` it only tells.
+ * The built-in processors, for graphs of other programs. One that repairs checks the node itself, as in
+ * our own graphs; with `?dryRun=true` it only plans.
  */
 export async function answerProcessor(
   backend: ProcessorBackend,
@@ -29,35 +31,41 @@ export async function answerProcessor(
   const path = `/${request.path.join('/')}`;
   if (!backend.processorPaths.includes(path)) {
     const known = backend.processorPaths.join(', ');
-    throw new StatusError('NotFound', `there is no ${path} here: there are ${known}`);
+    throw new StatusError('NotFound', `${path} not found: use ${known}`);
   }
-  // In the words of every KubeDiag.
+  // The text of every KubeDiag.
   if (request.method !== 'POST') return plain(`method ${request.method} is not supported`, 405);
   const input = flatMap(await inputOf(request));
   const isDryRun = /^(1|true|All)$/.test(request.query.get('dryRun') ?? '');
   const answer = await backend.runProcessor(path, input, { isDryRun, stop: request.stop });
   if (answer.succeeded) return json(answer.results);
-  throw new StatusError(answer.lacksInput ? 'BadRequest' : 'InternalError', answer.message);
+  throw new StatusError(REASONS[answer.cause ?? 'Failed'], answer.message);
 }
 
-/** The first KubeDiag names no type for what it sends. */
+const REASONS = {
+  InputMissing: 'BadRequest',
+  Busy: 'TooManyRequests',
+  Failed: 'InternalError',
+} as const;
+
+/** The first KubeDiag sends no Content-Type. */
 async function inputOf(request: WebRequest): Promise<unknown> {
   const { 'content-type': type = 'application/json' } = request.headers;
-  const reported = { ...request, headers: { ...request.headers, 'content-type': type } };
-  return jsonIn(reported, ['application/json']);
+  const typed = { ...request, headers: { ...request.headers, 'content-type': type } };
+  return jsonIn(typed, ['application/json']);
 }
 
 function flatMap(value: unknown): Readonly<Record<string, string>> {
-  // "null" is how a map without pairs is written there.
+  // An empty map of Go.
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new StatusError(
       'BadRequest',
-      'send one flat JSON object of texts, such as {"node": "a"}',
+      'send a flat JSON object of strings, such as {"node": "a"}',
     );
   }
   const wrong = Object.entries(value).find(([, each]) => typeof each !== 'string');
   if (!wrong) return value as Readonly<Record<string, string>>;
-  const text = `the value of "${wrong[0]}" is no text: write all values as texts`;
+  const text = `"${wrong[0]}" is not a string: all values must be strings`;
   throw new StatusError('BadRequest', text);
 }

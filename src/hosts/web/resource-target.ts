@@ -1,16 +1,18 @@
 import { defined } from '../../lib/std/defined.ts';
 import { GROUP, type Kind, kinds, VERSION } from '../../pipeline/api/kinds.ts';
+import type { Selection } from '../../pipeline/store/store.ts';
+import type { WebRequest } from './answer.ts';
 import { StatusError } from './status-error.ts';
 
-/** What a path below /apis means: one object, or all of a kind. */
+/** What a path below /apis names: one object, or a kind. */
 export interface ResourceTarget {
   readonly kind: Kind;
-  /** Absent: of no namespace, or of all. */
+  /** Absent for kinds without namespaces, and for all namespaces. */
   readonly namespace?: string;
   readonly name?: string;
 }
 
-/** Of the pieces behind the group and its version: "namespaces/default/diagnoses/web". */
+/** From the path after group and version: "namespaces/default/diagnoses/web". */
 export function resourceTarget(path: readonly string[]): ResourceTarget {
   const isNamespaced = path[0] === 'namespaces' && path.length > 2;
   const namespace = isNamespaced ? path[1] : undefined;
@@ -20,23 +22,36 @@ export function resourceTarget(path: readonly string[]): ResourceTarget {
     const known = kinds.map(({ plural: each, scope }) =>
       scope === 'Cluster' ? each : `namespaces/NAMESPACE/${each}`,
     );
-    const text = `there is no ${path.join('/')} below /apis/${GROUP}/${VERSION}: there are ${known.join(', ')}`;
+    const text = `${path.join('/')} not found in /apis/${GROUP}/${VERSION}: use ${known.join(', ')}`;
     throw new StatusError('NotFound', text);
   }
   if (part !== undefined) {
-    const text = `${part} is no place of its own here: read it with the whole object`;
-    throw new StatusError('MethodNotAllowed', `${text}; status is written by the agent alone`);
+    const text = `subresource ${part} is not supported: read it as part of the object`;
+    throw new StatusError('MethodNotAllowed', `${text}; only the agent writes the status`);
   }
   return defined({ kind, namespace, name });
 }
 
-/** The object that is meant. A namespaced one of no namespace is nobody's. */
+/** The key of one object. */
 export function namedTarget({ kind, namespace, name }: ResourceTarget) {
   if (name === undefined || (kind.scope === 'Namespaced') !== (namespace !== undefined)) {
-    const text = `name one ${kind.kind}`;
     const where = kind.scope === 'Cluster' ? kind.plural : `namespaces/NAMESPACE/${kind.plural}`;
-    throw new StatusError('MethodNotAllowed', `${text}: use ${where}/NAME`);
+    throw new StatusError('MethodNotAllowed', `name one ${kind.kind}: use ${where}/NAME`);
   }
   const place = namespace === undefined ? {} : { namespace };
   return { kind: kind.kind, name, ...place };
+}
+
+/** The objects of a list or a watch: those of the path that fit the selectors of the query. */
+export function selectionOf(
+  { namespace, name }: ResourceTarget,
+  { query }: Pick<WebRequest, 'query'>,
+): Selection {
+  const named = name === undefined ? [] : [`metadata.name=${name}`];
+  const fields = [...query.getAll('fieldSelector'), ...named].join(',');
+  return {
+    namespace,
+    labelSelector: query.get('labelSelector') ?? undefined,
+    fieldSelector: fields === '' ? undefined : fields,
+  };
 }

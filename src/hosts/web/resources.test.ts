@@ -54,7 +54,7 @@ test('an object is created, read, listed, replaced and deleted', async () => {
   expect(objectIn(put)).toMatchObject({ metadata: { generation: 2 }, spec: { suspend: true } });
   const stale = await ask('PUT', `${DIAGNOSES}/a`, changed);
   expect(stale.code).toBe(409);
-  expect(stale.text).toContain('read it again');
+  expect(stale.text).toContain('get it again');
   expect((await ask('PUT', `${DIAGNOSES}/a`, diagnosis('a'))).text).toContain('resourceVersion');
 
   const deleted = await ask('DELETE', `${DIAGNOSES}/a`);
@@ -123,7 +123,7 @@ test('nobody writes a status from outside', async () => {
   expect(objectIn(await ask('GET', `${DIAGNOSES}/a`)).status).toBeUndefined();
   const { code, text } = await ask('PUT', `${DIAGNOSES}/a/status`, given);
   expect(code).toBe(405);
-  expect(text).toContain('status is written by the agent alone');
+  expect(text).toContain('only the agent writes the status');
 });
 
 test('a sound graph is ready at once, with its paths and its hash', async () => {
@@ -331,7 +331,7 @@ test('a watch whose time is no time is refused, and is no defect of ours', async
   for (const time of ['-1', 'soon', '1e400', '1.5e999', '0x10']) {
     const { code, text } = await ask('GET', `${DIAGNOSES}?watch=1&timeoutSeconds=${time}`);
     expect({ time, code }).toEqual({ time, code: 400 });
-    expect(text).toContain('whole seconds');
+    expect(text).toContain('use a whole number');
   }
   expect(defects).toEqual([]);
 });
@@ -352,8 +352,8 @@ test('of one that has ended only what still counts can be changed', async () => 
   const path = `${DIAGNOSES}/a`;
   const late = await ask('PATCH', path, { spec: { dryRun: true, cancel: true } }, MERGE);
   expect(late.code).toBe(422);
-  expect(late.text).toContain('\\"a\\" has ended (Succeeded), and is not run again');
-  expect(late.text).toContain('spec.dryRun, spec.cancel would change nothing; create another one');
+  expect(late.text).toContain('\\"a\\" has ended (Succeeded): a change of');
+  expect(late.text).toContain('spec.dryRun, spec.cancel has no effect; create another Diagnosis');
   const stored = { spec: { ttlSecondsAfterFinished: 60 }, metadata: { labels: { seen: 'yes' } } };
   expect(objectIn(await ask('PATCH', path, stored, MERGE))).toMatchObject({ ...stored, status });
   // The same manifest once more is no change.

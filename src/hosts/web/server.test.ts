@@ -121,8 +121,8 @@ test('a body beyond its limit is refused, however it is announced', async () => 
 test.each([
   ['no JSON', '{"a":', 400, 'it is no JSON'],
   ['deep brackets', '['.repeat(100_000), 400, 'more than 64 levels'],
-  ['a list', '[]', 400, 'one flat JSON object'],
-  ['a number in it', '{"a": 1}', 400, 'is no text: write all values as texts'],
+  ['a list', '[]', 400, 'a flat JSON object'],
+  ['a number in it', '{"a": 1}', 400, 'is not a string: all values must be strings'],
 ])('%s is refused with its reason', async (_, body, wanted, words) => {
   const { ask, defects } = await syntheticServer();
   const { code, text } = await ask('POST', '/processor/echo', body);

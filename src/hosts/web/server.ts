@@ -8,7 +8,7 @@ import {
   type Server as SocketServer,
 } from 'node:net';
 import { messageOf } from '../../lib/std/message-of.ts';
-import { StoreError, type StoreErrorReason } from '../../pipeline/store/store.ts';
+import { StoreError } from '../../pipeline/store/store-error.ts';
 import { type Handler, json, type WebAnswer, type WebRequest } from './answer.ts';
 import { type Access, refusalAt } from './authorize.ts';
 import { Connections, hangUp } from './connections.ts';
@@ -175,20 +175,11 @@ function decoded(piece: string): string {
   }
 }
 
-const STORE_REASONS: Readonly<Record<StoreErrorReason, Reason>> = {
-  AlreadyExists: 'AlreadyExists',
-  NotFound: 'NotFound',
-  Conflict: 'Conflict',
-  Gone: 'Expired',
-  TooLarge: 'RequestEntityTooLarge',
-  ServiceUnavailable: 'ServiceUnavailable',
-  Damaged: 'InternalError',
-};
-
 function statusErrorOf(error: unknown, { onDefect }: Answering): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof StoreError) {
-    return new StatusError(STORE_REASONS[error.trouble], error.message);
+    const reason = error.reason === 'Damaged' ? 'InternalError' : error.reason;
+    return new StatusError(reason, error.message);
   }
   // Whoever broke off while their body was read waits for nothing.
   const isGone = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';

@@ -7,12 +7,12 @@ import type { WebRequest } from './answer.ts';
 // application/json;as=Table;v=v1;g=meta.k8s.io,application/json
 const WANTS_TABLE = /^application\/json;[^,]*\bas=Table\b/;
 
-/** kubectl asks for the rows that it shows, and falls back to names and ages. */
+/** kubectl asks for the rows it shows; without them it shows names and ages. */
 export function wantsTable({ headers }: Pick<WebRequest, 'headers'>): boolean {
   return WANTS_TABLE.test(headers.accept ?? '');
 }
 
-/** What of an object stands beside its row: kubectl asks for all of it to sort by any field. */
+/** How much of the object comes with its row: kubectl needs all of it to sort by a field. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export function includeObjectIn({ query }: Pick<WebRequest, 'query'>): IncludeObject {
@@ -26,25 +26,31 @@ export function tableOf(
   resourceVersion: string,
   include: IncludeObject,
 ): object {
-  return { ...headOf(kind, resourceVersion), rows: [...rowsOf(kind, objects, include)] };
+  return { ...headOf(kind, resourceVersion), rows: objects.map(rowOf(kind, include)) };
 }
 
-/** The same, in pieces: thousands of rows are never one text. */
+/** In pieces: thousands of rows are never one text in memory. */
 export function tablePieces(
   kind: Kind,
-  objects: Iterable<StoredObject>,
+  objects: AsyncIterable<StoredObject>,
   resourceVersion: string,
   include: IncludeObject,
-): Generator<string> {
-  return piecesOf(headOf(kind, resourceVersion), 'rows', rowsOf(kind, objects, include));
+): AsyncGenerator<string> {
+  const row = rowOf(kind, include);
+  return piecesOf(headOf(kind, resourceVersion), 'rows', objects, row);
 }
 
-/** An object of JSON whose last field is a list, one item after another. */
-export function* piecesOf(head: object, field: string, items: Iterable<object>): Generator<string> {
+/** A JSON object whose last field is a list, item by item. */
+export async function* piecesOf(
+  head: object,
+  field: string,
+  objects: AsyncIterable<StoredObject>,
+  itemOf: (object: StoredObject) => object = (object) => object,
+): AsyncGenerator<string> {
   yield `${jsonText(head).slice(0, -1)},"${field}":[`;
   let comma = '';
-  for (const item of items) {
-    yield `${comma}${jsonText(item)}`;
+  for await (const object of objects) {
+    yield `${comma}${jsonText(itemOf(object))}`;
     comma = ',';
   }
   yield ']}\n';
@@ -65,17 +71,13 @@ function headOf(kind: Kind, resourceVersion: string): object {
   };
 }
 
-function* rowsOf(
-  kind: Kind,
-  objects: Iterable<StoredObject>,
-  include: IncludeObject,
-): Generator<object> {
+function rowOf(kind: Kind, include: IncludeObject): (object: StoredObject) => object {
   const columns = columnsOf(kind);
   const now = new Date();
-  for (const object of objects) {
+  return (object) => {
     const cells = columns.map(({ cellOf }) => cellOf(object, now));
-    yield include === 'None' ? { cells } : { cells, object: shownOf(object, include) };
-  }
+    return include === 'None' ? { cells } : { cells, object: shownOf(object, include) };
+  };
 }
 
 function shownOf(object: StoredObject, include: IncludeObject): object {

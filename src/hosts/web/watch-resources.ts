@@ -1,18 +1,18 @@
 import { jsonText } from '../../lib/std/json-text.ts';
-import type { Store, StoredObject, StoreEvent } from '../../pipeline/store/store.ts';
+import { API_VERSION } from '../../pipeline/api/kinds.ts';
+import type { Selection, Store, StoreEvent } from '../../pipeline/store/store.ts';
 import type { WebAnswer, WebRequest } from './answer.ts';
 import { WATCH_SECONDS_MAX, WATCHES_MAX } from './limits.ts';
-import type { ResourceTarget } from './resource-target.ts';
-import { selectorIn } from './selector.ts';
+import { type ResourceTarget, selectionOf } from './resource-target.ts';
 import { StatusError } from './status-error.ts';
 import { includeObjectIn, tableOf, wantsTable } from './table.ts';
 
-/** Counts the watches that are open, for all who ask at one server. */
+/** Counts the open watches of all clients. */
 export class OpenWatches {
   count = 0;
 }
 
-/** One line for each change, until whoever asked has seen enough or the time is over. */
+/** One line for each event, until the client disconnects or the time is over. */
 export function watchResources(
   store: Store,
   target: ResourceTarget,
@@ -20,29 +20,22 @@ export function watchResources(
   open: OpenWatches,
 ): WebAnswer {
   if (open.count >= WATCHES_MAX) {
-    const text = `${WATCHES_MAX} watches are open already: end one, or list instead`;
-    throw new StatusError('TooManyRequests', text);
+    const message = `${WATCHES_MAX} watches are open already: close one, or list instead`;
+    throw new StatusError('TooManyRequests', message);
   }
   if (request.query.has('sendInitialEvents')) {
-    // Clients of Kubernetes know this answer, and list before they watch.
-    const text = 'sendInitialEvents is not known here: list, then watch from its resourceVersion';
-    throw new StatusError('Invalid', text);
+    // Kubernetes clients know this answer, and list before they watch.
+    const message =
+      'sendInitialEvents is not supported: list, then watch from the resourceVersion of the list';
+    throw new StatusError('Invalid', message);
   }
-  const endsMs = 1_000 * secondsOf(request);
-  const asTable = wantsTable(request);
-  const include = includeObjectIn(request);
-  const line = ({ type, object }: StoreEvent): string => {
-    const { resourceVersion } = object.metadata;
-    const shown = asTable ? tableOf(target.kind, [object], resourceVersion, include) : object;
-    return `${jsonText({ type, object: shown })}\n`;
-  };
-  const isWanted = selectorOf(target, request);
+  const end = AbortSignal.any([request.stop, AbortSignal.timeout(1_000 * secondsOf(request))]);
+  const events = eventsOf(store, target, request, end);
+  const line = lineOf(target, request);
   const pieces = async function* (): AsyncGenerator<string> {
     open.count += 1;
     try {
-      for await (const event of eventsOf(store, target, request, endsMs)) {
-        if (isWanted(event.object)) yield line(event);
-      }
+      for await (const event of events) yield line(event);
     } finally {
       open.count -= 1;
     }
@@ -55,39 +48,61 @@ export function watchResources(
   };
 }
 
-/** As long as is asked for; 0 asks for no end, as at an API server. */
+/** 0 asks for the longest time, as for an API server. */
 function secondsOf({ query }: WebRequest): number {
   const given = query.get('timeoutSeconds') ?? '0';
   if (!/^\d{1,9}$/.test(given)) {
-    const text = `timeoutSeconds is "${given}": give whole seconds, ${WATCH_SECONDS_MAX} at most`;
-    throw new StatusError('BadRequest', text);
+    const message = `timeoutSeconds is "${given}": use a whole number of at most ${WATCH_SECONDS_MAX}`;
+    throw new StatusError('BadRequest', message);
   }
   return Math.min(Number(given) || WATCH_SECONDS_MAX, WATCH_SECONDS_MAX);
 }
 
-function selectorOf({ namespace, name }: ResourceTarget, { query }: WebRequest) {
-  const isSelected = selectorIn(query);
-  return (object: StoredObject): boolean => {
-    const { metadata } = object;
-    const isPlace = namespace === undefined || metadata.namespace === namespace;
-    return isPlace && (name === undefined || metadata.name === name) && isSelected(object);
+function lineOf({ kind }: ResourceTarget, request: WebRequest): (event: StoreEvent) => string {
+  const isTable = wantsTable(request);
+  const include = includeObjectIn(request);
+  return (event) => {
+    const isBookmark = event.type === 'BOOKMARK';
+    const { resourceVersion } = isBookmark ? event : event.object.metadata;
+    const object = isBookmark
+      ? { kind: kind.kind, apiVersion: API_VERSION, metadata: { resourceVersion } }
+      : event.object;
+    const rows = isBookmark ? [] : [event.object];
+    const shown = isTable ? tableOf(kind, rows, resourceVersion, include) : object;
+    return `${jsonText({ type: event.type, object: shown })}\n`;
   };
 }
 
-/** Without a version it begins with all that is there. */
-async function* eventsOf(
+/** Parses the selectors before the first byte of the response. */
+function eventsOf(
   store: Store,
-  { kind, namespace }: ResourceTarget,
-  { query, stop }: WebRequest,
-  endsMs: number,
+  target: ResourceTarget,
+  request: WebRequest,
+  stop: AbortSignal,
+): AsyncIterable<StoreEvent> {
+  const { query } = request;
+  const selection = selectionOf(target, request);
+  const resourceVersion = query.get('resourceVersion') ?? '';
+  const { kind } = target.kind;
+  const isFromStart = resourceVersion === '' || resourceVersion === '0';
+  const events = isFromStart
+    ? fromStart(store, kind, selection, stop)
+    : store.watch(kind, { ...selection, resourceVersion, stop });
+  return /^(1|true)$/.test(query.get('allowWatchBookmarks') ?? '') ? events : changesIn(events);
+}
+
+/** Begins with all objects that exist. */
+async function* fromStart(
+  store: Store,
+  kind: ResourceTarget['kind']['kind'],
+  selection: Selection,
+  stop: AbortSignal,
 ): AsyncGenerator<StoreEvent> {
-  const end = AbortSignal.any([stop, AbortSignal.timeout(endsMs)]);
-  const given = query.get('resourceVersion') ?? '';
-  let from = given;
-  if (given === '' || given === '0') {
-    const { objects, resourceVersion } = await store.each(kind.kind, namespace);
-    for (const object of objects) yield { type: 'ADDED', object };
-    from = resourceVersion;
-  }
-  yield* store.watch(kind.kind, from, end);
+  const { objects, resourceVersion } = await store.each(kind, selection);
+  for await (const object of objects) yield { type: 'ADDED', object };
+  yield* store.watch(kind, { ...selection, resourceVersion, stop });
+}
+
+async function* changesIn(events: AsyncIterable<StoreEvent>): AsyncGenerator<StoreEvent> {
+  for await (const event of events) if (event.type !== 'BOOKMARK') yield event;
 }

@@ -86,7 +86,7 @@ test('two things whose findings have the same short name are both approved', () 
 
 test('it waits only while an approval is asked for', () => {
   const status = planFor([WANTED]);
-  expect(waitsForApproval(SPEC, status)).toBe(`plan ${status.plan} waits to be approved`);
+  expect(waitsForApproval(SPEC, status)).toBe(`plan ${status.plan} waits for approval`);
   expect(waitsForApproval({ ...SPEC, recovery: 'Automatic' }, status)).toBeUndefined();
   expect(waitsForApproval({ ...SPEC, dryRun: true }, status)).toBeUndefined();
   expect(waitsForApproval(SPEC, {})).toBeUndefined();

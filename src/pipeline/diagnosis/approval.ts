@@ -6,26 +6,26 @@ import { actionRecord } from '../operations/action-record.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
 import { withRecord } from './with-record.ts';
 
-/** One thing that a step wants to change, and how. */
+/** A finding that a step wants to repair, and how. */
 export interface Wanted {
   readonly fault: string;
-  /** The short name of the finding. */
+  /** The short id of the finding. */
   readonly finding: string;
   readonly summary: string;
   /** With all their arguments. */
   readonly actions: readonly Parameters<typeof actionRecord>[0][];
 }
 
-/** A step that would change something that nobody has approved of. */
-export interface Asking {
+/** The repairs of a step that nobody has approved yet. */
+export interface ApprovalRequest {
   readonly wanted: readonly Wanted[];
-  /** What it did all the same, for that was approved before. */
+  /** What it did because it was approved before. */
   readonly record?: StepRecord;
 }
 
 type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
 
-/** The same things, to be changed in the same way by the same step, have the same name. */
+/** The same actions of the same step give the same name. */
 function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
   const { pathIndex = 0, nodeIndex = 0 } = checkpoint ?? {};
   const seen = planned.map(({ kind, description, details, digest }) => [
@@ -37,7 +37,7 @@ function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
   return hashOf([pathIndex, nodeIndex, seen]);
 }
 
-/** Of all that is done about one finding: other arguments are another thing. */
+/** Covers all actions for a finding with all their arguments. */
 function digestOf({ fault, finding, actions }: Wanted): string {
   return hashOf([fault, finding, actions]);
 }
@@ -46,9 +46,9 @@ function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }
 
-/** The status of a Diagnosis that waits until somebody has seen what it would do. */
+/** The status of a Diagnosis that waits for the approval of its plan. */
 export function waitingFor(
-  { wanted, record }: Asking,
+  { wanted, record }: ApprovalRequest,
   status: DiagnosisStatus,
   now: Date,
 ): DiagnosisStatus {
@@ -64,12 +64,12 @@ export function waitingFor(
   return { ...reported, plan, plannedActions };
 }
 
-/** Why it waits, when nobody has approved of its plan yet. */
+/** Why it waits, if its plan is not approved yet. */
 export function waitsForApproval(spec: DiagnosisSpec, status: DiagnosisStatus): string | undefined {
-  return isPlanWaiting(spec, status) ? `plan ${status.plan} waits to be approved` : undefined;
+  return isPlanWaiting(spec, status) ? `plan ${status.plan} waits for approval` : undefined;
 }
 
-/** Whether a step that repairs may act by now, or only tell what it would do. */
+/** Whether a repair may act now, or only plan. */
 export function mayAct(
   { dryRun, recovery, approvedPlan }: DiagnosisSpec,
   { plan }: DiagnosisStatus,
@@ -78,14 +78,14 @@ export function mayAct(
   return recovery !== 'Approval' || (plan !== undefined && plan === approvedPlan);
 }
 
-/** What may be done: that of the plan that was approved, down to the last argument, and nothing else. */
+/** Permits the actions of the approved plan, down to the last argument, and nothing else. */
 export function approvedIn(
   { approvedPlan }: DiagnosisSpec,
   status: DiagnosisStatus,
 ): (wanted: Wanted) => boolean {
   const { plan, plannedActions = [] } = status;
   const planned = plannedActions.filter((each) => plan !== undefined && each.plan === plan);
-  // A status that was changed since it was approved has another name.
+  // A plan that was changed after its approval has another name.
   const isApproved = plan === approvedPlan && planName(status, planned) === plan;
   const approved = new Set(isApproved ? planned.map(({ digest }) => digest) : []);
   return (wanted) => approved.has(digestOf(wanted));

@@ -12,15 +12,15 @@ type Shown = Pick<DiagnosisStatus, 'operationResults' | 'largeResults'>;
 
 export type BoundedResults =
   | {
-      /** What the status shows, once the files are kept. */
+      /** For the status, once the files are stored. */
       readonly shown: Required<Shown>;
       readonly files: readonly { readonly file: string; readonly text: string }[];
     }
-  | { readonly trouble: string };
+  | { readonly error: string };
 
 /**
- * What a status shows of all results with the new ones among them. A value that is too large is kept
- * as a file, and a sentence stands for it; so are the largest of many that are too much together.
+ * Splits the earlier and the new results into those in the status and those in files. A value that is
+ * too large becomes a file, and the status has a sentence instead; so do the largest of too many.
  */
 export function boundedResults(uid: string, before: Shown, more: Results): BoundedResults {
   const stored = (before.largeResults ?? []).filter(({ key }) => !Object.hasOwn(more, key));
@@ -38,20 +38,19 @@ export function boundedResults(uid: string, before: Shown, more: Results): Bound
     const { key, text, bytes } = last;
     if (bytes <= RESULT_SHOWN_BYTES_MAX && total <= RESULTS_SHOWN_BYTES_MAX) break;
     const entry = { key, bytes: Buffer.byteLength(text), file: fileOf(key, text) };
-    const words = standIn(uid, entry);
-    total += jsonBytes(words) - bytes;
-    shown[key] = words;
+    const sentence = standIn(uid, entry);
+    total += jsonBytes(sentence) - bytes;
+    shown[key] = sentence;
     large.push(entry);
     files.push({ file: entry.file, text });
   }
-  const whole = large.reduce((sum, { bytes }) => sum + bytes, total);
+  const complete = large.reduce((sum, { bytes }) => sum + bytes, total);
   if (total > RESULTS_SHOWN_BYTES_MAX) {
-    return { trouble: `there are so many results that not even their names fit into a status` };
+    return { error: 'too many results: their keys alone do not fit into the status' };
   }
-  if (whole > RESULTS_COMPLETE_BYTES_MAX) {
-    const most = RESULTS_COMPLETE_BYTES_MAX;
+  if (complete > RESULTS_COMPLETE_BYTES_MAX) {
     return {
-      trouble: `with its results there are more than ${most} bytes of them, which is the limit`,
+      error: `results of more than ${RESULTS_COMPLETE_BYTES_MAX} bytes, which is the limit`,
     };
   }
   return { shown: { operationResults: shown, largeResults: large }, files };
@@ -61,7 +60,7 @@ function standIn(uid: string, { bytes, file }: Large): string {
   return `(${bytes} bytes: too large for a status, kept beside the store; the agent hands it out at /results/${uid}/${file})`;
 }
 
-/** As it counts in etcd: a newline has two bytes there, and a control character six. */
+/** The size in etcd, where a newline has two bytes and a control character six. */
 function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

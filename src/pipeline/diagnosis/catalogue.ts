@@ -9,15 +9,15 @@ import { ownOperationSets } from '../operations/fault-processors.ts';
 import { AGENT_PORT, OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
 import { processors } from '../operations/processors.ts';
 import type { Store } from '../store/store.ts';
-import { GRAPHS_REMEMBERED_MAX } from './limits.ts';
+import { GRAPHS_CACHED_MAX } from './limits.ts';
 
-/** What Diagnoses are made of, by name. */
+/** The OperationSets and Operations of Diagnoses, by name. */
 export interface Catalogue {
   readonly set: (name: string) => Promise<SeenSet>;
   readonly operation: (name: string) => Promise<Processor | undefined>;
 }
 
-/** Our own Operations, for those that nobody defines. */
+/** The built-in Operations. */
 export const ownOperations: ReadonlyMap<string, Processor> = new Map(
   processors.map(({ operation, path }) => [
     operation,
@@ -25,10 +25,10 @@ export const ownOperations: ReadonlyMap<string, Processor> = new Map(
   ]),
 );
 
-/** Whether a server is the one that asks: it would turn itself away, for a step has no token. */
+/** Whether a server is this agent, which would reject the request: a step has no token. */
 export type IsHere = (address: string, port: number) => boolean;
 
-/** What a store has, and of our own what it has not. */
+/** Stored objects first, then built-in ones. */
 export function storeCatalogue(store: Store, isHere: IsHere = () => false): Catalogue {
   const graphs = new Map<string, SeenSet>();
   return {
@@ -43,7 +43,7 @@ export function storeCatalogue(store: Store, isHere: IsHere = () => false): Cata
       graphs.delete(key);
       graphs.set(key, seen);
       const [oldest] = graphs.keys();
-      if (graphs.size > GRAPHS_REMEMBERED_MAX && oldest) graphs.delete(oldest);
+      if (graphs.size > GRAPHS_CACHED_MAX && oldest) graphs.delete(oldest);
       return seen;
     },
     operation: async (name) => {
@@ -54,7 +54,7 @@ export function storeCatalogue(store: Store, isHere: IsHere = () => false): Cata
   };
 }
 
-/** Without an address a processor is our own, and is called without a detour. */
+/** A processor without an address is built in, and is called directly. */
 function withoutOwnAddress(processor: Processor, isHere: IsHere): Processor {
   if (processor.way !== 'http' || processor.scheme !== 'http' || !processor.address)
     return processor;
@@ -62,7 +62,7 @@ function withoutOwnAddress(processor: Processor, isHere: IsHere): Processor {
   return own.path.startsWith('/processor/') && isHere(address, port) ? own : processor;
 }
 
-/** The graph as it is, whatever its status says of it. */
+/** From the spec; the status may be outdated. */
 function seenSet(list: readonly GraphNode[]): SeenSet {
   if (checkGraph(list).some(({ severity }) => severity === 'problem')) {
     return { state: 'not-ready' };

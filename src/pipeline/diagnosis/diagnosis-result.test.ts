@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { walkOf } from '../../../test/synthetic-walk.ts';
 import type { StoredObject } from '../store/store.ts';
-import { StoreError } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { Wanted } from './approval.ts';
 import type { StepOutcome, StepToRun } from './run-step.ts';
 import { Runner } from './runner.ts';
@@ -102,7 +102,8 @@ test('one for which there is no room ends as an error', async () => {
       ]),
     ),
     updateStatus: async (object) => {
-      if (object.status?.phase !== 'Failed') throw new StoreError('TooLarge', 'too large');
+      if (object.status?.phase !== 'Failed')
+        throw new StoreError('RequestEntityTooLarge', 'too large');
       return store.updateStatus(object);
     },
   } as typeof store;

@@ -57,8 +57,10 @@ test('writes a result and the next checkpoint at once', async () => {
   const events: object[] = [];
   await walk.drive();
   const stop = new AbortController();
-  for await (const { object } of walk.store.watch('Diagnosis', resourceVersion, stop.signal)) {
-    const { phase, checkpoint, operationResults } = object.status ?? {};
+  const options = { resourceVersion, stop: stop.signal };
+  for await (const event of walk.store.watch('Diagnosis', options)) {
+    const { status = {} } = event.type === 'BOOKMARK' ? {} : event.object;
+    const { phase, checkpoint, operationResults } = status;
     events.push({ phase, checkpoint, operationResults });
     if (phase === 'Succeeded') stop.abort();
   }

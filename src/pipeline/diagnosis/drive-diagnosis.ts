@@ -6,37 +6,41 @@ import type { Processor } from '../api/processor-of.ts';
 import { decideNext, type SeenSet } from '../graph/decide-next.ts';
 import { withResult } from '../graph/result-of.ts';
 import { type CurrentDiagnosis, stepInput } from '../operations/step-input.ts';
-import type { ObjectKey, StoredObject, StoreError } from '../store/store.ts';
-import { patiently } from '../store/store-answer.ts';
-import { type Asking, waitingFor, waitsForApproval } from './approval.ts';
-import { type DriverContext, patienceOf } from './driver-environment.ts';
+import type { ObjectKey, StoredObject } from '../store/store.ts';
+import { retried } from '../store/store-answer.ts';
+import type { StoreError } from '../store/store-error.ts';
+import { type ApprovalRequest, waitingFor, waitsForApproval } from './approval.ts';
+import { type Assignment, hashOf, isAssigned } from './assign.ts';
+import { type DriverContext, retryOptionsOf } from './driver-context.ts';
 import { completeResults } from './large-results.ts';
 import { withMissingActions } from './missing-actions.ts';
 import { purposeOf } from './purpose.ts';
 import { reportRetry } from './report-retry.ts';
-import { type StepOutcome, stopWithin, unbroken } from './run-step.ts';
-import { bareFailure, storeResult } from './store-result.ts';
+import { failingAlone, type StepOutcome, stopWithin } from './run-step.ts';
+import { bareFailure, isUnstorable, storeResult } from './store-result.ts';
 import { askAgainAt, restMs } from './time-left.ts';
 
 export type Driven =
   /** It was deleted. */
   | { readonly state: 'gone' }
+  /** Another agent runs it; nothing was written. */
+  | { readonly state: 'elsewhere' }
   | { readonly state: 'ended'; readonly object: StoredObject }
-  /** Ask again when something changes, or at this time. */
+  /** Drive it again when something changes, or at this time. */
   | {
       readonly state: 'waits';
       readonly object: StoredObject;
       readonly why: string;
       readonly againAt: number;
     }
-  /** The process ends, or the store does; the next start goes on from the checkpoint. */
+  /** By the shutdown of this process or an error of the store; it goes on from its checkpoint. */
   | { readonly state: 'interrupted' };
 
 /**
- * Drives one Diagnosis until it ends or has to wait. What is about to be done is on disk before it is
- * done, and the result of a step and the next checkpoint are one write. Whoever changes the spec
- * meanwhile is heeded before the next step; no step is run again because of that. `stop` ends the step
- * that is run and is a cancel, unless this process is about to end.
+ * Drives one Diagnosis until it ends or has to wait. The checkpoint is stored before its step runs; the
+ * result and the next checkpoint are one write. A change of the spec takes effect before the next step,
+ * and no step runs again because of it. `stop` aborts the running step and is a cancel, unless this
+ * process shuts down.
  */
 export async function driveDiagnosis(
   { uid, ...key }: ObjectKey & { readonly uid: string },
@@ -44,11 +48,15 @@ export async function driveDiagnosis(
   stop: AbortSignal,
 ): Promise<Driven> {
   for (;;) {
-    const found = await patiently(() => context.store.get(key), patienceOf(context));
+    const found = await retried(() => context.store.get(key), retryOptionsOf(context));
     if (!found.ok) return { state: interrupted(found.error, context) };
-    // Another one of the same name is not ours to drive.
-    if (found.value?.metadata.uid !== uid) return { state: 'gone' };
-    const driven = await driveFrom(found.value, context, stop);
+    const object = found.value;
+    // Another object may have the same name by now.
+    if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp) return { state: 'gone' };
+    if (context.targetOf(object.spec as DiagnosisSpec).state === 'elsewhere') {
+      return { state: 'elsewhere' };
+    }
+    const driven = await driveFrom(object, context, stop);
     if (driven !== 'changed') return driven;
   }
 }
@@ -84,43 +92,39 @@ async function driveFrom(
 
 type ReadySet = SeenSet & { readonly state: 'ready' };
 
-/** What is to be saved before, and what comes then. */
-type Next = {
-  readonly spec: DiagnosisSpec;
-  readonly status: DiagnosisStatus;
-  readonly hash: string | undefined;
-} & (
-  | { readonly kind: 'ended' }
-  | { readonly kind: 'waits'; readonly why: string; readonly againAt: number }
-  | {
-      readonly kind: 'run';
-      readonly node: GraphNode;
-      readonly processor: Processor;
-      readonly set: ReadySet;
-    }
-);
+/** What to save, and what to do then. */
+type Next = Assignment & { readonly status: DiagnosisStatus } & (
+    | { readonly kind: 'ended' }
+    | { readonly kind: 'waits'; readonly why: string; readonly againAt: number }
+    | {
+        readonly kind: 'run';
+        readonly node: GraphNode;
+        readonly processor: Processor;
+        readonly set: ReadySet;
+      }
+  );
 
-const HASH_LABEL = 'adjacency-list-hash';
-
-/** Several small decisions become one write. */
+/** Makes several small decisions, to be saved in one write. */
 async function nextOf(
-  { spec: stored, status: before = {}, metadata }: StoredObject,
+  object: StoredObject,
   context: DriverContext,
   stop: AbortSignal,
 ): Promise<Next | 'interrupted'> {
+  const { metadata, status: before = {} } = object;
   const { targetOf, now = () => new Date(), arrivalMs } = context;
-  const given = stored as DiagnosisSpec;
-  const nodeName = targetOf(given);
-  // The node of a pod is written down once it is known.
+  const given = object.spec as DiagnosisSpec;
+  const target = targetOf(given);
+  const nodeName = target.state === 'here' ? target.nodeName : undefined;
+  // The node of a pod becomes part of the spec.
   const isNamed = given.nodeName || given.targetSelector || nodeName === undefined;
   const spec = isNamed ? given : { ...given, nodeName };
   const asked = stop.aborted && !context.shutdown.aborted ? { ...spec, cancel: true } : spec;
   let status: DiagnosisStatus = { ...before };
-  let hash = metadata.labels?.[HASH_LABEL];
+  let hash = hashOf(object);
   let pod: SeenPod | undefined;
   for (;;) {
-    const ask = stepAt.bind(undefined, context, spec, status);
-    const step = await patiently(ask, patienceOf(context));
+    const find = stepAt.bind(undefined, context, spec, status);
+    const step = await retried(find, retryOptionsOf(context));
     if (!step.ok) return interrupted(step.error, context);
     const { set, processor } = step.value;
     const decided = now();
@@ -145,19 +149,19 @@ async function nextOf(
       if (context.shutdown.aborted) return 'interrupted';
       continue;
     }
-    const isOver = decision.kind === 'ended';
-    // What had ended before is left as it was.
-    const isNews = !isOver || status.phase !== (before as DiagnosisStatus).phase;
-    if (isNews) status = { ...status, observedGeneration: metadata.generation };
-    if (isOver && isNews) status = await withMissingActions(status, metadata, set, context);
-    if (isOver) return { kind: 'ended', spec, status, hash };
+    const hasEnded = decision.kind === 'ended';
+    // A Diagnosis that had ended before stays as it is.
+    const isNew = !hasEnded || status.phase !== (before as DiagnosisStatus).phase;
+    if (isNew) status = { ...status, observedGeneration: metadata.generation };
+    if (hasEnded && isNew) status = await withMissingActions(status, metadata, set, context);
+    if (hasEnded) return { kind: 'ended', spec, status, hash };
     const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
     if (why !== undefined) {
       const againAt = askAgainAt(spec, status, decided, arrivalMs);
       return { kind: 'waits', why, againAt, spec, status, hash };
     }
     if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
-      throw new Error('a step was decided that nobody has');
+      throw new Error('the next step has no processor');
     }
     return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
   }
@@ -174,13 +178,13 @@ async function seenPod(
   try {
     return await findPod(pod, leftMs, ending);
   } catch (error) {
-    if (!ending.aborted) throw error;
-    // It was stopped while it waited for its turn; what stopped it is decided next.
-    return { state: 'unknown', why: 'it was stopped before the pod was looked for' };
+    // Stopped in the queue; the next decision says by what.
+    if (ending.aborted) return { state: 'unknown', why: 'stopped before the pod was looked for' };
+    throw error;
   }
 }
 
-/** The graph, and who runs the step that the checkpoint names in it. */
+/** The graph, and the processor of the step at the checkpoint. */
 async function stepAt(
   { catalogue }: DriverContext,
   { operationSet }: DiagnosisSpec,
@@ -192,58 +196,54 @@ async function stepAt(
   return { set, processor: operation ? await catalogue.operation(operation) : undefined };
 }
 
-/** A store that cannot be waited for is told of, unless it is us who end. */
 function interrupted(error: StoreError, { shutdown, onError }: DriverContext): 'interrupted' {
   if (!shutdown.aborted) onError?.(error.message);
   return 'interrupted';
 }
 
-/** The object as it is on disk then; or somebody else has changed it, and all is to be decided anew. */
+/** The object after the writes, or why the Diagnosis must be read and decided again. */
 async function save(
   object: StoredObject,
-  { spec, status: decided, hash }: Pick<Next, 'spec' | 'status' | 'hash'>,
+  { status: decided, ...assignment }: Assignment & Pick<Next, 'status'>,
   context: DriverContext,
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
-  const status = withResult(spec, decided);
-  const { labels } = object.metadata;
+  const { store, assign, onSaved } = context;
+  const status = withResult(assignment.spec, decided);
   const writes: ((current: StoredObject) => Promise<StoredObject>)[] = [];
-  if (hash !== labels?.[HASH_LABEL] || spec !== object.spec) {
-    const hashed = hash === undefined ? labels : { ...labels, [HASH_LABEL]: hash };
-    writes.push((current) => {
-      const metadata = { ...current.metadata, ...(hashed ? { labels: hashed } : {}) };
-      return context.store.update({ ...current, metadata, spec });
-    });
+  if (assign && !isAssigned(object, assignment)) {
+    writes.push((current) => assign(current, assignment));
   }
   if (!isDeepStrictEqual(status, object.status ?? {})) {
-    writes.push((current) => context.store.updateStatus({ ...current, status }));
+    writes.push((current) => store.updateStatus({ ...current, status }));
   }
   let current = object;
   for (const write of writes) {
     const last = current;
-    const answer = await patiently(() => write(last), patienceOf(context));
+    const answer = await retried(() => write(last), retryOptionsOf(context));
     if (answer.ok) {
       current = answer.value;
-      context.onSaved?.(current);
+      onSaved?.(current);
       continue;
     }
-    const { trouble } = answer.error;
-    if (trouble === 'Conflict') return 'changed';
-    if (trouble === 'NotFound') return 'gone';
-    if (trouble === 'TooLarge') return saveBare(current, context);
+    const { reason } = answer.error;
+    if (reason === 'Conflict') return 'changed';
+    if (reason === 'NotFound') return 'gone';
+    if (isUnstorable(answer.error)) return saveBare(current, context);
     return interrupted(answer.error, context);
   }
   return current;
 }
 
-/** With a spec that fills the whole object, there is room for the end at most. */
+/** Ends a Diagnosis whose status cannot be stored, such as one with a spec of the largest size. */
 async function saveBare(
   object: StoredObject,
   context: DriverContext,
 ): Promise<'changed' | 'interrupted'> {
   const { store, now = () => new Date() } = context;
   const bare = { ...object, status: bareFailure(object, now()) };
-  const answer = await patiently(() => store.updateStatus(bare), patienceOf(context));
-  if (answer.ok || answer.error.trouble === 'Conflict') return 'changed';
+  const answer = await retried(() => store.updateStatus(bare), retryOptionsOf(context));
+  if (answer.ok) context.onSaved?.(answer.value);
+  if (answer.ok || answer.error.reason === 'Conflict') return 'changed';
   return interrupted(answer.error, context);
 }
 
@@ -253,37 +253,38 @@ async function outcomeOf(
   context: DriverContext,
   stop: AbortSignal,
 ): Promise<StepOutcome> {
-  const { runStep, largeResults, targetOf, now = () => new Date(), holdLarge } = context;
+  const { runStep, largeResults, targetOf, now = () => new Date(), largeSteps } = context;
   const { namespace = '', name, uid } = object.metadata;
-  const nodeName = targetOf(spec) ?? '';
+  const target = targetOf(spec);
+  const nodeName = target.state === 'here' ? target.nodeName : '';
   const diagnosis: CurrentDiagnosis = { namespace, name, uid, nodeName, spec, status };
-  // Timers may be a moment early, and what they end must be late.
+  // A timer may fire a moment early, and the deadline must have passed then.
   const leftMs = () => restMs(spec, status, now()) + 1;
   const run = async (): Promise<StepOutcome> => {
-    const whole = await completeResults(uid, status, largeResults);
-    if (!whole.ok) return { succeeded: false, message: whole.why };
+    const complete = await completeResults(uid, status, largeResults);
+    if (!complete.ok) return { succeeded: false, message: complete.why };
     return runStep({
       name: node.operation ?? '',
       processor,
       diagnosis,
-      input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
+      input: stepInput({ ...diagnosis, status: { ...status, operationResults: complete.value } }),
       restMs: leftMs(),
       purpose: purposeOf(object.metadata, node),
       stop,
       onRetry: (retry) => void reportRetry(object, retry, context),
     });
   };
-  if (!status.largeResults || !holdLarge) return run();
+  if (!status.largeResults || !largeSteps) return run();
   const ending = stopWithin(leftMs(), stop);
-  return unbroken(holdLarge.take(run, ending), ending);
+  return failingAlone(largeSteps.run(run, ending), ending);
 }
 
 function planned(
   { metadata: { generation } }: StoredObject,
   next: Next & { readonly kind: 'run' },
-  asking: Asking,
+  request: ApprovalRequest,
   { now = () => new Date() }: DriverContext,
 ): Next {
-  const status = waitingFor(asking, next.status, now());
+  const status = waitingFor(request, next.status, now());
   return { ...next, status: { ...status, observedGeneration: generation } };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import { storeWith } from '../../../test/store-with.ts';
 import { SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
-import { StoreError } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 
 test('a store that fails for a while is waited for, and no step is run again for it', async () => {
   const walk = await walkOf('ab');
   const { store } = walk;
   let failures = 3;
-  walk.store = {
-    ...bound(store),
+  walk.store = storeWith(store, {
     updateStatus: async (object) => {
       if (walk.ran.length === 1 && failures > 0) {
         failures -= 1;
@@ -15,7 +15,7 @@ test('a store that fails for a while is waited for, and no step is run again for
       }
       return store.updateStatus(object);
     },
-  };
+  });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b']);
   expect(walk.errors).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
@@ -28,18 +28,18 @@ test('a catalogue or a last word that the store fails for a while is waited for'
   const failOnce = (what: string) => {
     if (failing.delete(what)) throw new StoreError('ServiceUnavailable', `no ${what}`);
   };
-  walk.store = {
-    ...bound(store),
+  walk.store = storeWith(store, {
     get: async (key) => {
       failOnce(key.kind);
       return store.get(key);
     },
     updateStatus: async (object) => {
-      if (object.status?.phase !== 'Failed') throw new StoreError('TooLarge', 'too large');
+      if (object.status?.phase !== 'Failed')
+        throw new StoreError('RequestEntityTooLarge', 'too large');
       failOnce('bare');
       return store.updateStatus(object);
     },
-  };
+  });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.errors).toEqual(['no OperationSet', 'no Operation', 'no bare']);
   expect((await walk.status()).conditions?.at(-1)?.reason).toBe('SyncDiagnosisFailed');
@@ -49,18 +49,17 @@ test('a catalogue or a last word that the store fails for a while is waited for'
 test('a store that refuses for good what is damaged ends nothing, and says why', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
-  walk.store = {
-    ...bound(store),
+  walk.store = storeWith(store, {
     get: async (key) => {
       if (key.kind === 'Operation') throw new StoreError('Damaged', 'its row is damaged');
       return store.get(key);
     },
-  };
+  });
   expect(await walk.drive()).toEqual({ state: 'interrupted' });
   expect(walk.errors).toEqual(['its row is damaged']);
   expect((await walk.stored()).status).toBeUndefined();
   const updateStatus = () => Promise.reject(new StoreError('Damaged', 'this one too'));
-  walk.store = { ...bound(store), updateStatus };
+  walk.store = storeWith(store, { updateStatus });
   expect(await walk.drive()).toEqual({ state: 'interrupted' });
   expect(walk.errors.at(-1)).toBe('this one too');
 });
@@ -70,29 +69,15 @@ test('what passes while it is saved that it waits is asked for at once', async (
   await walk.diagnosis({ deadlineSeconds: 10 });
   const { store } = walk;
   const begun = Date.now();
-  walk.store = {
-    ...bound(store),
+  walk.store = storeWith(store, {
     updateStatus: async (object) => {
       // The disk takes its time.
       walk.now = () => new Date(begun + 70_000);
       return store.updateStatus(object);
     },
-  };
+  });
   const driven = await walk.drive();
   if (driven.state !== 'waits') throw new Error(driven.state);
   expect(driven.againAt).toBeLessThanOrEqual(begun + 10_000);
   expect(driven.againAt).toBeGreaterThan(begun + 8_000);
 });
-
-function bound(store: SyntheticWalk['store']): SyntheticWalk['store'] {
-  return {
-    create: (object) => store.create(object),
-    get: (key) => store.get(key),
-    list: (kind, namespace) => store.list(kind, namespace),
-    each: (kind, namespace) => store.each(kind, namespace),
-    update: (object) => store.update(object),
-    updateStatus: (object) => store.updateStatus(object),
-    delete: (key, version) => store.delete(key, version),
-    watch: (kind, version, stop) => store.watch(kind, version, stop),
-  };
-}

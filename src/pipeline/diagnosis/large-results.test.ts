@@ -26,8 +26,8 @@ describe.each(places)('in %s', (_, make) => {
   test('what is kept is read as it was, and gone with its Diagnosis', async () => {
     const results = make();
     const text = 'a\n\0é\u{1f600}';
-    expect(await results.keep(ONE, FILE, text)).toEqual({ ok: true, value: undefined });
-    await results.keep(OTHER, FILE, 'other');
+    expect(await results.store(ONE, FILE, text)).toEqual({ ok: true, value: undefined });
+    await results.store(OTHER, FILE, 'other');
     expect(await results.read(ONE, FILE)).toEqual({ ok: true, value: text });
     await results.remove(ONE);
     expect(await results.read(ONE, FILE)).toMatchObject({ ok: false });
@@ -38,7 +38,7 @@ describe.each(places)('in %s', (_, make) => {
 
 test('is for the eyes of its owner only', async () => {
   const folder = join(scratch, 'private');
-  await largeResultsIn(folder).keep(ONE, FILE, 'secret');
+  await largeResultsIn(folder).store(ONE, FILE, 'secret');
   const modes = [folder, join(folder, ONE), join(folder, ONE, FILE)].map(
     (path) => statSync(path).mode & 0o777,
   );
@@ -48,8 +48,8 @@ test('is for the eyes of its owner only', async () => {
 test('removes what is left of Diagnoses that are gone, and nothing else', async () => {
   const folder = join(scratch, 'left');
   const results = largeResultsIn(folder);
-  await results.keep(ONE, FILE, 'a');
-  await results.keep(OTHER, FILE, 'b');
+  await results.store(ONE, FILE, 'a');
+  await results.store(OTHER, FILE, 'b');
   mkdirSync(join(folder, 'of-somebody-else'));
   await results.retain(new Set([OTHER]));
   expect(existsSync(join(folder, ONE))).toBe(false);
@@ -61,17 +61,17 @@ test('reads and writes nothing outside its folder', async () => {
   const folder = join(scratch, 'inside');
   writeFileSync(join(scratch, 'outside'), 'secret');
   const results = largeResultsIn(folder);
-  await results.keep(ONE, FILE, 'a');
+  await results.store(ONE, FILE, 'a');
   for (const file of ['../../outside', '/etc/hostname', '', '.']) {
     expect(await results.read(ONE, file)).toMatchObject({ ok: false });
-    expect(await results.keep(ONE, file, 'x')).toMatchObject({ ok: false });
+    expect(await results.store(ONE, file, 'x')).toMatchObject({ ok: false });
   }
 });
 
 test('says so when it cannot keep something', async () => {
   const folder = join(scratch, 'a-file');
   writeFileSync(folder, '');
-  expect(await largeResultsIn(folder).keep(ONE, FILE, 'a')).toMatchObject({ ok: false });
+  expect(await largeResultsIn(folder).store(ONE, FILE, 'a')).toMatchObject({ ok: false });
 });
 
 test('what is no longer whole is not handed on', async () => {
@@ -80,11 +80,11 @@ test('what is no longer whole is not handed on', async () => {
   const [key, text] = ['some.key', 'x'.repeat(1_000)];
   const file = fileOf(key, text);
   const status = { largeResults: [{ key, bytes: text.length, file }] };
-  await results.keep(ONE, file, text);
+  await results.store(ONE, file, text);
   expect(await completeResults(ONE, status, results)).toEqual({ ok: true, value: { [key]: text } });
   writeFileSync(join(folder, ONE, file), text.slice(0, 500));
   expect(await completeResults(ONE, status, results)).toEqual({
     ok: false,
-    why: `some.key cannot be handed on: ${file} is not what was kept; see to the disk, and begin a new Diagnosis`,
+    why: `result some.key: ${file} has changed on disk; check the disk and create a new Diagnosis`,
   });
 });

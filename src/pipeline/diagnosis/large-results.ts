@@ -13,27 +13,27 @@ import {
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { RESULTS_COMPLETE_BYTES_MAX } from './limits.ts';
 
-/** Where results are kept that are too large for a status, by the uid of their Diagnosis. */
+/** Stores results that are too large for a status, by the uid of their Diagnosis. */
 export interface LargeResults {
-  /** On disk when it resolves. */
-  readonly keep: (uid: string, file: string, text: string) => Promise<Tried<void>>;
+  /** Durable when it resolves. */
+  readonly store: (uid: string, file: string, text: string) => Promise<Tried<void>>;
   readonly read: (uid: string, file: string) => Promise<Tried<string>>;
   readonly remove: (uid: string) => Promise<void>;
-  /** Removes what is left of Diagnoses that are no longer there. */
+  /** Removes the results of all other Diagnoses. */
   readonly retain: (uids: ReadonlySet<string>) => Promise<void>;
 }
 
-/** In a folder of our own: "results/<uid>/<file>". */
+/** In a directory: "results/<uid>/<file>". */
 export function largeResultsIn(folder: string): LargeResults {
   const remove = async (uid: string) => {
     if (UID.test(uid)) await tried(rm(join(folder, uid), { recursive: true, force: true }));
   };
   return {
-    keep: (uid, file, text) => tried(keep(join(folder, uid), file, text)),
+    store: (uid, file, text) => tried(store(join(folder, uid), file, text)),
     read: (uid, file) => tried(read(join(folder, uid), file)),
     remove,
     retain: async (uids) => {
-      // What cannot be tidied up is told by whoever keeps or reads something there.
+      // The next write or read reports a failing disk.
       const names = await tried(prepareFolder(folder).then(() => readdirSync(folder)));
       const left = (names.ok ? names.value : []).filter((uid) => UID.test(uid) && !uids.has(uid));
       for (const uid of left) await remove(uid);
@@ -45,13 +45,15 @@ export function largeResultsIn(folder: string): LargeResults {
 export function largeResultsInMemory(): LargeResults {
   const texts = new Map<string, string>();
   return {
-    keep: async (uid, file, text) => {
+    store: async (uid, file, text) => {
       texts.set(`${uid}/${file}`, text);
       return { ok: true, value: undefined };
     },
     read: async (uid, file) => {
       const value = texts.get(`${uid}/${file}`);
-      return value === undefined ? { ok: false, why: `${file} was not kept` } : { ok: true, value };
+      return value === undefined
+        ? { ok: false, why: `${file} was not stored` }
+        : { ok: true, value };
     },
     remove: async (uid) => {
       for (const key of texts.keys()) if (key.startsWith(`${uid}/`)) texts.delete(key);
@@ -60,31 +62,31 @@ export function largeResultsInMemory(): LargeResults {
   };
 }
 
-/** Another text has another file: what an older status names stays what it was, and is known again. */
+/** By content: an older status still names its own text, and a changed file is noticed. */
 export function fileOf(key: string, text: string): string {
   return createHash('sha256').update(key).update('\0').update(text).digest('hex').slice(0, 32);
 }
 
-/** All results of a Diagnosis, as its steps found them. */
+/** All results of a Diagnosis, with those in files. */
 export async function completeResults(
   uid: string,
   { operationResults, largeResults = [] }: DiagnosisStatus,
   stored: Pick<LargeResults, 'read'>,
 ): Promise<Tried<Readonly<Record<string, string>>>> {
-  const whole: Record<string, string> = { ...operationResults };
+  const complete: Record<string, string> = { ...operationResults };
   for (const { key, file } of largeResults) {
     const text = await stored.read(uid, file);
-    if (!text.ok) return { ok: false, why: `${key} cannot be handed on: ${text.why}` };
+    if (!text.ok) return { ok: false, why: `result ${key}: ${text.why}` };
     if (fileOf(key, text.value) !== file) {
-      const why = `${file} is not what was kept; see to the disk, and begin a new Diagnosis`;
-      return { ok: false, why: `${key} cannot be handed on: ${why}` };
+      const why = `${file} has changed on disk; check the disk and create a new Diagnosis`;
+      return { ok: false, why: `result ${key}: ${why}` };
     }
-    whole[key] = text.value;
+    complete[key] = text.value;
   }
-  return { ok: true, value: whole };
+  return { ok: true, value: complete };
 }
 
-async function keep(folder: string, file: string, text: string): Promise<void> {
+async function store(folder: string, file: string, text: string): Promise<void> {
   await prepareFolder(folder);
   await writeSynced(join(folder, named(file)), text);
 }
@@ -92,16 +94,16 @@ async function keep(folder: string, file: string, text: string): Promise<void> {
 async function read(folder: string, file: string): Promise<string> {
   const path = join(folder, named(file));
   const text = textIfThere(path, RESULTS_COMPLETE_BYTES_MAX);
-  if (text === undefined) throw new DiskError(`${path} is gone`);
+  if (text === undefined) throw new DiskError(`${path}: not found`);
   return text;
 }
 
 // 0f8fad5b-d9cb-469f-a165-70867728950e
 const UID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** A name that stays in its folder: it comes from a status. */
+/** The name comes from a status, and must not lead out of the directory. */
 function named(file: string): string {
   // 9b74c9897bac770ffc029102a200c5de
   if (/^[\da-f]{32}$/.test(file)) return file;
-  throw new DiskError(`"${file.slice(0, 40)}" is no name of a result`);
+  throw new DiskError(`"${file.slice(0, 40)}" is not the name of a result`);
 }

@@ -1,47 +1,47 @@
 /**
- * Results that a status shows, as JSON: one value, and all with their keys. Beside them a status may
- * hold the failed paths (512 KiB) and the list of steps (some 400 KB), and all must fit into etcd.
+ * Results in a status, as JSON: one value, and all with their keys. A status may also have failed
+ * paths (512 KiB) and steps (about 400 KB), and everything must fit into etcd.
  */
 export const RESULT_SHOWN_BYTES_MAX = 64 * 1024;
 export const RESULTS_SHOWN_BYTES_MAX = 512 * 1024;
 
 /**
- * Findings that a status lists, the lines that prove them, and the actions that were done or are
- * planned, each as JSON: what is left of etcd when all the others are at their limits.
+ * Findings in a status, their proof, and the actions that were done or are planned, each as JSON:
+ * the rest of the space in etcd when everything else is at its limit.
  */
 export const FINDINGS_SHOWN_BYTES_MAX = 40 * 1024;
 export const PROOF_SHOWN_BYTES_MAX = 24 * 1024;
 export const ACTIONS_SHOWN_BYTES_MAX = 24 * 1024;
 
-/** All results of a Diagnosis, those beside the store among them: every later step is told all. */
+/** All results of a Diagnosis, with those in files: every later step gets all of them. */
 export const RESULTS_COMPLETE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Diagnoses that are driven at once. Most of them wait: for a turn, or for a server that is asked
- * again, with some 80 KB each. What costs the node has turns of its own, below.
+ * Diagnoses that run at once. Most of them wait for a semaphore or for the next attempt at a server,
+ * with about 80 KB each. Steps that use the node have limits of their own, below.
  */
 export const IN_FLIGHT_MAX = 1_000;
 
-/** Of these, with results beside the status, which a step is told whole: each may have 16 MiB. */
+/** Of these, with large results: each may have 16 MiB in memory. */
 export const LARGE_STEPS_MAX = 100;
 
-/** Beside them, those whose end has only to be written: they wait for no step of others. */
-export const OVER_MAX = 100;
+/** In addition, Diagnoses whose end only has to be written: they do not wait for steps of others. */
+export const OVERDUE_MAX = 100;
 
-/** Steps of ours that look at the node at once: each starts children of its own. */
+/** Built-in steps that read the node at once: each starts child processes. */
 export const READING_STEPS_MAX = 8;
 
-/** How long the kubelet and the runtime may take to say whether a pod is there. */
+/** Time limit for asking the kubelet and the runtime whether a pod exists. */
 export const POD_LOOKUP_MS = 30_000;
 
-/** Scripts and functions at once: nobody knows what each of them takes of the node. */
+/** Scripts and functions at once: what each of them uses is not known. */
 export const PROGRAM_STEPS_MAX = 16;
 
-/** Servers that are asked at once: each answer is held until it is whole, and may have 2 MiB. */
+/** HTTP requests at once: each response stays in memory until it is complete, and may have 2 MiB. */
 export const EXCHANGES_MAX = 100;
 
-/** A timer of Node holds no more. Whoever waits longer asks in between. */
+/** The longest timer of Node; a longer wait takes several. */
 export const TIMER_MAX_MS = 2_147_483_647;
 
-/** Graphs whose paths are remembered; the largest has 512 KiB of them. */
-export const GRAPHS_REMEMBERED_MAX = 16;
+/** Graphs whose paths are cached; the paths of the largest have 512 KiB. */
+export const GRAPHS_CACHED_MAX = 16;

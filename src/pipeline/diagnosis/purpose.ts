@@ -1,6 +1,6 @@
 import type { StoredObject } from '../store/store.ts';
 
-/** What the deeds of a step are known by in the journal of the node: the same in every attempt. */
+/** Identifies the actions of a step in the journal: the same for every attempt. */
 export function purposeOf(
   { uid, namespace = '', name }: StoredObject['metadata'],
   { id = 0 }: { readonly id?: number | undefined },
@@ -8,7 +8,7 @@ export function purposeOf(
   return `${uid}/${id}/${namespace}/${name}`;
 }
 
-/** The Diagnosis that a deed was for, as people call it. */
+/** The Diagnosis of an action, as people call it. */
 export function diagnosisIn(purpose: string): string {
   // 0f6bd4e2-6f2e-4f43-9a52-6b6a4bfb1a30/2/default/web
   const [uid = '', , namespace, name] = purpose.split('/');

@@ -6,12 +6,12 @@ import type { Retry } from '../operations/run-http.ts';
 import type { StoredObject } from '../store/store.ts';
 import { answerOf } from '../store/store-answer.ts';
 import { keyOf } from '../store/stored-object.ts';
-import type { DriverContext } from './driver-environment.ts';
+import type { DriverContext } from './driver-context.ts';
 import { isAtSameStep } from './store-result.ts';
 
 /**
- * Writes into status.currentStep that a server could not be reached, and when it is asked again. Only
- * who watches needs it: a write that fails, or that comes too late, is left out.
+ * Writes to status.currentStep that a server could not be reached and when the next attempt is. It is
+ * for readers only: a write that fails or comes too late is dropped.
  */
 export async function reportRetry(
   begun: StoredObject,
@@ -23,12 +23,12 @@ export async function reportRetry(
   if (object?.metadata.uid !== begun.metadata.uid || !isAtSameStep(begun, object)) return;
   const { currentStep, ...rest } = (object.status ?? {}) as DiagnosisStatus;
   if (!currentStep) return;
-  const tried = {
+  const attempt = {
     attempts,
     nextAttemptTime: timeText(nextAt),
     message: cutSentence(why, STEP_MESSAGE_CHARACTERS_MAX),
   };
-  const status = { ...rest, currentStep: { ...currentStep, ...tried } };
+  const status = { ...rest, currentStep: { ...currentStep, ...attempt } };
   const written = await answerOf(store.updateStatus({ ...object, status }));
   if (written.ok) onSaved?.(written.value);
 }

@@ -131,7 +131,7 @@ test('with recovery "Approval" it waits, and says what for', async () => {
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   expect(await walk.drive()).toMatchObject({
     state: 'waits',
-    why: expect.stringMatching(/^plan [\da-f]{16} waits to be approved$/),
+    why: expect.stringMatching(/^plan [\da-f]{16} waits for approval$/),
   });
   const { phase, checkpoint, plan, plannedActions, conditions } = await walk.status();
   expect({ phase, checkpoint }).toEqual({
@@ -298,7 +298,7 @@ test('a step is stopped when the time for the whole is over, and one that is sto
   expect(heard).toEqual([true]);
   expect(await run({ ...step, restMs: 1_000, stop: AbortSignal.abort() })).toEqual({
     succeeded: false,
-    message: 'it was stopped before it began',
+    message: 'stopped before it began',
   });
 });
 
@@ -324,7 +324,7 @@ test('a cancel and a deadline are heeded while a step waits for its turn', async
   const cancelled = run({ ...rest, purpose: 'cancelled', restMs: 60_000, stop: stop.signal });
   const late = run({ ...rest, purpose: 'late', restMs: 20, stop: never });
   stop.abort();
-  const message = 'it was stopped before it began';
+  const message = 'stopped before it began';
   expect(await cancelled).toEqual({ succeeded: false, message });
   expect(await late).toEqual({ succeeded: false, message });
   expect(begun).toEqual(['first']);
@@ -357,7 +357,7 @@ test('steps that repair take turns, and one that breaks off fails alone', async 
   for (const each of await Promise.all(steps)) {
     expect(each).toMatchObject({
       succeeded: false,
-      message: 'it broke off by a mistake in kubediag: x is not a function; report this',
+      message: 'defect in kubediag, please report it: x is not a function',
     });
   }
   expect(most).toBe(1);

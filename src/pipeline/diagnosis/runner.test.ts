@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
+import { storeWith } from '../../../test/store-with.ts';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
-import { type Store, type StoredObject, StoreError } from '../store/store.ts';
+import type { Store, StoredObject } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
+import { StoreError } from '../store/store-error.ts';
 import { IN_FLIGHT_MAX } from './limits.ts';
 import { Runner } from './runner.ts';
 
@@ -159,11 +161,11 @@ test('one that is deleted ends its step, and another of its name is driven alone
 /** The events of Diagnoses are held back until they may be told. */
 function heldBack(store: Store): { readonly store: Store; readonly tell: () => void } {
   const reported = Promise.withResolvers<void>();
-  const watch: Store['watch'] = async function* (kind, version, stop) {
+  const watch: Store['watch'] = async function* (kind, options) {
     if (kind === 'Diagnosis') await reported.promise;
-    yield* store.watch(kind, version, stop);
+    yield* store.watch(kind, options);
   };
-  return { store: replaced(store, { watch }), tell: () => reported.resolve() };
+  return { store: storeWith(store, { watch }), tell: () => reported.resolve() };
 }
 
 /** One that waits is replaced, and driven by its name, before anybody is told of either. */
@@ -199,12 +201,12 @@ test('one that replaces another before anybody is told of it is not cancelled fo
 test('what the last step of one that was deleted has found is not left behind', async () => {
   const walk = await withGraph('a');
   const log: string[] = [];
-  const { keep, remove } = walk.largeResults;
+  const { store, remove } = walk.largeResults;
   walk.largeResults = {
     ...walk.largeResults,
-    keep: (uid, ...rest) => {
-      log.push(`keep ${uid}`);
-      return keep(uid, ...rest);
+    store: (uid, ...rest) => {
+      log.push(`store ${uid}`);
+      return store(uid, ...rest);
     },
     remove: (uid) => {
       log.push(`remove ${uid}`);
@@ -213,12 +215,13 @@ test('what the last step of one that was deleted has found is not left behind', 
   };
   walk.acts.set('a', async ({ stop }) => {
     await sleep(50);
-    const { metadata } = await walk.delete();
+    const { metadata } = await walk.kept();
+    await walk.delete();
     await until(() => stop.aborted || log.includes(`remove ${metadata.uid}`));
     return { succeeded: true, results: { large: 'x'.repeat(100_000) } };
   });
   const uid = await replacedUnseen(walk);
-  await until(() => log.includes(`keep ${uid}`) && log.at(-1) !== `keep ${uid}`);
+  await until(() => log.includes(`store ${uid}`) && log.at(-1) !== `store ${uid}`);
   expect(log.at(-1)).toBe(`remove ${uid}`);
 });
 
@@ -266,11 +269,12 @@ test('one that the store interrupted is taken up again', async () => {
   const { store } = walk;
   let isDamaged = true;
   const get: Store['get'] = async (key) => {
-    if (isDamaged && key.kind === 'Diagnosis') throw new StoreError('Gone', 'its row is damaged');
+    if (isDamaged && key.kind === 'Diagnosis')
+      throw new StoreError('Damaged', 'its row is damaged');
     return store.get(key);
   };
   await walk.diagnosis();
-  walk.store = replaced(store, { get });
+  walk.store = storeWith(store, { get });
   const runner = start(walk);
   await until(() => runner.counts.waiting === 1);
   expect(walk.errors).toEqual(['its row is damaged']);
@@ -278,15 +282,6 @@ test('one that the store interrupted is taken up again', async () => {
   vi.advanceTimersByTime(STORE_WAIT_MAX_MS + 1);
   await until(phaseIs(walk, 'Succeeded'));
 });
-
-function replaced(store: Store, by: Partial<Store>): Store {
-  return new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(name in by ? by : target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
 
 test('what a process that ended had begun is gone on with by the next', async () => {
   const walk = await withGraph('abc');
@@ -319,13 +314,13 @@ test('a store that cannot be read for a while ends nothing', async () => {
     failures -= 1;
     return { ...listed, objects: unreadable() };
   };
-  walk.store = replaced(store, { each });
+  walk.store = storeWith(store, { each });
   start(walk);
   await until(phaseIs(walk, 'Succeeded'));
   expect(walk.errors).toEqual(['the disk does not answer', 'the disk does not answer']);
 });
 
-function* unreadable(): Generator<StoredObject> {
+async function* unreadable(): AsyncGenerator<StoredObject> {
   yield* [];
   throw new StoreError('ServiceUnavailable', 'the disk does not answer');
 }
@@ -334,14 +329,14 @@ test('lists again when the watch has missed something', async () => {
   const walk = await withGraph('a');
   const { store } = walk;
   let watches = 0;
-  const gone: Store['watch'] = async function* (kind, version, stop) {
+  const gone: Store['watch'] = async function* (kind, options) {
     watches += 1;
     // It tells nothing, and then that it is too late.
     if (watches <= 2) await sleep(20);
-    if (watches <= 2) throw new StoreError('Gone', 'too long ago');
-    yield* store.watch(kind, version, stop);
+    if (watches <= 2) throw new StoreError('Expired', 'too long ago');
+    yield* store.watch(kind, options);
   };
-  walk.store = replaced(store, { watch: gone });
+  walk.store = storeWith(store, { watch: gone });
   start(walk);
   await until(() => watches > 0);
   await walk.diagnosis();
@@ -357,6 +352,6 @@ test('a mistake of ours ends the Diagnosis that it was made with, and no other',
   start(walk, ended);
   await until(phaseIs(walk, 'Failed'));
   await until(() => ended.length === 2);
-  expect((await walk.status()).conditions?.at(-1)?.message).toContain('a mistake in kubediag');
-  expect(walk.errors.join()).toContain('Diagnosis default/walk broke off');
+  expect((await walk.status()).conditions?.at(-1)?.message).toContain('defect in kubediag');
+  expect(walk.errors.join()).toContain('Diagnosis default/walk: defect in kubediag');
 });

@@ -8,7 +8,7 @@ test('so many at once and no more, first come, first served, and one that throws
   let now = 0;
   let most = 0;
   const takes = Array.from({ length: 20 }, (_, at) =>
-    semaphore.take(async () => {
+    semaphore.run(async () => {
       order.push(at);
       now += 1;
       most = Math.max(most, now);
@@ -22,7 +22,7 @@ test('so many at once and no more, first come, first served, and one that throws
   expect(most).toBe(3);
   expect(order).toEqual(takes.map((_, at) => at));
   expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(10);
-  expect(await semaphore.take(async () => 'all are free again')).toBe('all are free again');
+  expect(await semaphore.run(async () => 'all are free again')).toBe('all are free again');
 });
 
 test('who is stopped waits no longer, and is not handed a turn afterwards', async () => {
@@ -30,12 +30,12 @@ test('who is stopped waits no longer, and is not handed a turn afterwards', asyn
   const first = Promise.withResolvers<string>();
   const stop = new AbortController();
   const ran: string[] = [];
-  const taken = semaphore.take(() => first.promise);
-  const stopped = semaphore.take(async () => ran.push('stopped'), stop.signal);
-  const last = semaphore.take(async () => ran.push('last'));
+  const taken = semaphore.run(() => first.promise);
+  const stopped = semaphore.run(async () => ran.push('stopped'), stop.signal);
+  const last = semaphore.run(async () => ran.push('last'));
   stop.abort(new Error('cancelled'));
   await expect(stopped).rejects.toThrow('cancelled');
-  await expect(semaphore.take(async () => ran.push('late'), stop.signal)).rejects.toThrow(
+  await expect(semaphore.run(async () => ran.push('late'), stop.signal)).rejects.toThrow(
     'cancelled',
   );
   expect(ran).toEqual([]);

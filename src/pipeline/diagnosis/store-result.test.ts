@@ -66,11 +66,13 @@ test('one whose spec leaves no room ends, and does not try for ever', async () =
   walk.acts.set('a', () => ({ succeeded: true, results }));
   await walk.drive();
   expect(walk.ran).toEqual(['a']);
-  expect((await walk.status()).steps?.[0]?.message).toContain('has more than 1572864 bytes');
+  expect((await walk.status()).steps?.[0]?.message).toContain('would exceed 1572864 bytes');
   const full = await walkOf('a', { parameters: { large: 'x'.repeat(1_572_020) } });
   await full.drive();
   expect(full.ran).toEqual(['a']);
-  expect((await full.status()).conditions?.[0]?.message).toContain('there is no room');
+  expect((await full.status()).conditions?.[0]?.message).toContain(
+    'the object has no space for a status',
+  );
 });
 
 test('what a step did is told once, though two paths share the step', async () => {

@@ -6,17 +6,17 @@ import { withResult } from '../graph/result-of.ts';
 import { failedWith, type OperationResult } from '../operations/operation-result.ts';
 import { OBJECT_BYTES_MAX } from '../store/limits.ts';
 import type { StoredObject } from '../store/store.ts';
-import { patiently } from '../store/store-answer.ts';
+import { retried } from '../store/store-answer.ts';
+import type { StoreError } from '../store/store-error.ts';
 import { keyOf } from '../store/stored-object.ts';
 import { boundedResults } from './bounded-results.ts';
-import { type DriverContext, patienceOf } from './driver-environment.ts';
+import { type DriverContext, retryOptionsOf } from './driver-context.ts';
 import { restMs } from './time-left.ts';
 import { withRecord } from './with-record.ts';
 
 /**
- * Writes what came of the step at the checkpoint, together with the next checkpoint. When somebody
- * has changed the object meanwhile, the result is added to what it is now: a step that was run is not
- * run again because its result came late.
+ * Writes the result of the step at the checkpoint together with the next checkpoint. If somebody else
+ * has changed the object since, the result is added to that: a step does not run again because of it.
  */
 export async function storeResult(
   begun: StoredObject,
@@ -27,45 +27,50 @@ export async function storeResult(
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
   const { store, now = () => new Date() } = context;
   const key = keyOf(begun);
-  const ways = [
+  // Each takes less space than the one before.
+  const attempts = [
     (object: StoredObject) => afterResult(object, result, paths, context),
     (object: StoredObject) => {
-      const words = `with what it found the Diagnosis has more than ${OBJECT_BYTES_MAX} bytes`;
-      return afterResult(object, failedWith(words), paths, context);
+      const message = `the Diagnosis with its results would exceed ${OBJECT_BYTES_MAX} bytes`;
+      return afterResult(object, failedWith(message), paths, context);
     },
     async (object: StoredObject) => bareFailure(object, now()),
   ];
   let current = begun;
-  for (let way = 0; ; ) {
-    const status = await ways[way]?.(current);
+  for (let attempt = 0; ; ) {
+    const status = await attempts[attempt]?.(current);
     if (!status) return 'interrupted';
-    const ended = result.succeeded ? status : cutShort(current, status, now(), stop.aborted);
+    const ended = result.succeeded ? status : endedEarly(current, status, now(), stop.aborted);
     const { spec, metadata } = current;
     const observed = withResult(spec, { ...ended, observedGeneration: metadata.generation });
-    const answer = await patiently(
+    const answer = await retried(
       () => store.updateStatus({ ...current, status: observed }),
-      patienceOf(context),
+      retryOptionsOf(context),
     );
     if (answer.ok) {
       context.onSaved?.(answer.value);
       return answer.value;
     }
-    const { trouble } = answer.error;
-    if (trouble === 'TooLarge') way += 1;
-    else if (trouble === 'NotFound') return 'gone';
-    else if (trouble === 'Conflict') {
-      const again = await patiently(() => store.get(key), patienceOf(context));
+    if (isUnstorable(answer.error)) attempt += 1;
+    else if (answer.error.reason === 'NotFound') return 'gone';
+    else if (answer.error.reason === 'Conflict') {
+      const again = await retried(() => store.get(key), retryOptionsOf(context));
       if (!again.ok) return 'interrupted';
       if (again.value?.metadata.uid !== begun.metadata.uid) return 'gone';
-      // Whoever moved it on has run this step too; what they wrote counts.
+      // Another writer has run this step too; its result counts.
       if (!isAtSameStep(begun, again.value)) return 'changed';
       current = again.value;
     } else return 'interrupted';
   }
 }
 
-/** A step that failed because it was cut short says nothing of its path: the whole ends with it. */
-function cutShort(
+/** A smaller or plainer object may still be stored. */
+export function isUnstorable({ reason }: StoreError): boolean {
+  return reason === 'RequestEntityTooLarge' || reason === 'Invalid';
+}
+
+/** A step that was aborted says nothing about its path: the Diagnosis ends with it. */
+function endedEarly(
   object: StoredObject,
   after: DiagnosisStatus,
   now: Date,
@@ -79,15 +84,15 @@ function cutShort(
   return failedFor(after, reason, now, String(spec.deadlineSeconds));
 }
 
-/** The end of a Diagnosis for which there is no more room. */
+/** The shortest status of a failed Diagnosis. */
 export function bareFailure(
   { spec, status }: StoredObject,
   now: Date,
-  words = 'there is no room for its status beside its spec; give it a smaller spec',
+  message = 'the object has no space for a status: make the spec smaller',
 ): DiagnosisStatus {
   const { startTime, checkpoint } = (status ?? {}) as DiagnosisStatus;
   const bare = { ...(startTime ? { startTime } : {}), ...(checkpoint ? { checkpoint } : {}) };
-  return withResult(spec, failedFor(bare, 'SyncDiagnosisFailed', now, words));
+  return withResult(spec, failedFor(bare, 'SyncDiagnosisFailed', now, message));
 }
 
 async function afterResult(
@@ -98,12 +103,12 @@ async function afterResult(
 ): Promise<DiagnosisStatus> {
   const status = withoutPlan(before, spec as DiagnosisSpec, now());
   const bounded = boundedResults(uid, status, result.results ?? {});
-  const fail = (why: string) =>
-    afterStep(withRecord(status, result.record), paths, { succeeded: false, message: why }, now());
-  if ('trouble' in bounded) return fail(bounded.trouble);
+  const fail = (message: string) =>
+    afterStep(withRecord(status, result.record), paths, { succeeded: false, message }, now());
+  if ('error' in bounded) return fail(bounded.error);
   for (const { file, text } of bounded.files) {
-    const stored = await largeResults.keep(uid, file, text);
-    if (!stored.ok) return fail(`what it found cannot be kept: ${stored.why}`);
+    const stored = await largeResults.store(uid, file, text);
+    if (!stored.ok) return fail(`its results cannot be stored: ${stored.why}`);
   }
   const { operationResults, largeResults: large } = bounded.shown;
   const { largeResults: _, ...rest } = status;

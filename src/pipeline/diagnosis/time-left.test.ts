@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { failedFor, timeText, withReason } from '../graph/conditions.ts';
 import { bareFailure } from './store-result.ts';
-import { askAgainAt, overAt, restMs, retentionMs } from './time-left.ts';
+import { askAgainAt, overdueAt, restMs, retentionMs } from './time-left.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000);
@@ -44,7 +44,7 @@ test.each([
 });
 
 test('when only an end is left to be written', () => {
-  const of = (spec: object) => overAt(stored(spec, begun().status));
+  const of = (spec: object) => overdueAt(stored(spec, begun().status));
   expect(of({ deadlineSeconds: 30 })).toBe(START + 30_000);
   expect(of({})).toBe(Number.POSITIVE_INFINITY);
   expect(of({ deadlineSeconds: 30, cancel: true })).toBe(0);

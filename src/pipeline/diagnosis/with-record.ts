@@ -9,9 +9,9 @@ import {
 type Finding = NonNullable<DiagnosisStatus['findings']>[number];
 
 /**
- * The status with what one more step found or did. A step that is run again, for another path or
- * after an approval, tells what the journal knows of it: each deed is listed once. What there is no
- * room for is counted.
+ * The status with what one more step found or did. A step that runs again, for another path or after
+ * an approval, reports its actions in the journal again; each is listed once. What does not fit is
+ * counted.
  */
 export function withRecord(status: DiagnosisStatus, record: StepRecord = {}): DiagnosisStatus {
   const { findings = [], plannedActions = [], actions = [] } = record;
@@ -27,11 +27,11 @@ export function withRecord(status: DiagnosisStatus, record: StepRecord = {}): Di
   };
 }
 
-/** What is found again is told as it was seen last. */
+/** A finding that is found again replaces the earlier one. */
 function joinedFindings(status: DiagnosisStatus, more: readonly Finding[]): DiagnosisStatus {
   if (more.length === 0) return {};
-  const again = new Set(more.map(thingOf));
-  const before = (status.findings ?? []).filter((each) => !again.has(thingOf(each)));
+  const again = new Set(more.map(identityOf));
+  const before = (status.findings ?? []).filter((each) => !again.has(identityOf(each)));
   let proofBytes = PROOF_SHOWN_BYTES_MAX;
   const proven = [...before, ...more].map((finding) => {
     const { proof, ...bare } = finding;
@@ -50,8 +50,8 @@ function joinedFindings(status: DiagnosisStatus, more: readonly Finding[]): Diag
   return { findings: shown, ...(findingsNotListed > 0 ? { findingsNotListed } : {}) };
 }
 
-/** A short name may be that of two things. */
-function thingOf({ fault, id, subject }: Finding): string {
+/** Two subjects may have the same short id. */
+function identityOf({ fault, id, subject }: Finding): string {
   return JSON.stringify([fault, id, subject]);
 }
 
@@ -68,18 +68,18 @@ function joinedActions(
   return { [name]: shown, ...(count > 0 ? { [uncounted]: count } : {}) };
 }
 
-/** As many as there is room for, the first ones first. */
+/** The first ones, as many as fit. */
 function fitting<T>(all: readonly T[], bytesMax: number, size: (each: T) => number) {
-  let room = bytesMax;
+  let left = bytesMax;
   const end = all.findIndex((each) => {
-    room -= size(each);
-    return room < 0;
+    left -= size(each);
+    return left < 0;
   });
   const shown = end < 0 ? [...all] : all.slice(0, end);
   return { shown, left: all.length - shown.length };
 }
 
-/** As it counts in etcd, with a comma. */
+/** The size in etcd, with a comma. */
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

@@ -1,40 +1,45 @@
 import type { KindName } from '../api/kinds.ts';
-import { HISTORY_CHARACTERS_MAX, HISTORY_EVENTS_MAX } from './limits.ts';
-import { type StoredObject, StoreError, type StoreEvent } from './store.ts';
+import { BOOKMARK_MS, HISTORY_CHARACTERS_MAX, HISTORY_EVENTS_MAX } from './limits.ts';
+import type { ObjectEvent, StoredObject, StoreEvent, WatchOptions } from './store.ts';
+import { StoreError } from './store-error.ts';
 
-/** One change of a store, with the object as a text: nobody who gets it can spoil it for the next. */
+/** One change of a store. Objects are texts, so that no watcher can alter them for the next one. */
 export interface Change {
   readonly version: number;
-  readonly type: StoreEvent['type'];
+  readonly type: ObjectEvent['type'];
   readonly kind: KindName;
   readonly text: string;
+  /** The object before a modification: a watch with a selector needs both. */
+  readonly before?: string | undefined;
 }
 
 /**
- * The last changes of a store, for all who watch it. Each has only a place in it, so none of them can
- * make it grow by being slow: whoever falls out at the end is told `Gone`, and lists again.
+ * The last changes of a store, for all watches. A watch only has a position in it, so a slow one takes
+ * no memory: once its position is dropped it gets `Expired`, and its client lists again.
  */
 export class ChangeHistory {
+  readonly #bookmarkMs: number;
   readonly #changes: Change[] = [];
   #characters = 0;
-  /** Changes after this one are all here. */
-  #forgotten: number;
+  /** All changes after this version are here. */
+  #dropped: number;
   #newest: number;
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
 
-  constructor(version: number) {
-    this.#forgotten = version;
+  constructor(version: number, bookmarkMs = BOOKMARK_MS) {
+    this.#bookmarkMs = bookmarkMs;
+    this.#dropped = version;
     this.#newest = version;
   }
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
       this.#changes.push(change);
-      this.#characters += change.text.length;
+      this.#characters += sizeOf(change);
       this.#newest = change.version;
     }
-    this.#forget();
+    this.#dropOldest();
     this.#wakeAll();
   }
 
@@ -43,23 +48,35 @@ export class ChangeHistory {
     this.#wakeAll();
   }
 
-  async *since(kind: KindName, from: string, stop: AbortSignal): AsyncGenerator<StoreEvent> {
+  async *watch(
+    kind: KindName,
+    { resourceVersion: from, stop }: WatchOptions,
+    isSelected: (object: StoredObject) => boolean,
+  ): AsyncGenerator<StoreEvent> {
     // 4711
     const given = /^\d{1,15}$/.test(from) ? Number(from) : Number.NaN;
-    // One that we never gave away is of another store.
-    if (!(given <= this.#newest)) throw gone(from);
+    // A version that this store never gave out is one of another store.
+    if (!(given <= this.#newest)) throw expired(from);
     let seen = given;
+    let sent = given;
+    let sentMs = performance.now();
     while (!stop.aborted && !this.#isClosed) {
-      if (seen < this.#forgotten) throw gone(from);
+      if (seen < this.#dropped) throw expired(from);
       const next = this.#after(seen, kind);
-      if (next) {
-        seen = next.version;
-        yield { type: next.type, object: JSON.parse(next.text) as StoredObject };
-      } else {
-        seen = this.#newest;
-        await this.#more(stop);
-      }
+      seen = next?.version ?? this.#newest;
+      const event = next ? eventOf(next, isSelected) : this.#bookmark(sent, sentMs);
+      if (event) {
+        sent = seen;
+        sentMs = performance.now();
+        yield event;
+      } else if (!next) await this.#more(stop);
     }
+  }
+
+  /** Due when a watch has skipped changes of others and sent nothing for a while. */
+  #bookmark(sent: number, sentMs: number): StoreEvent | undefined {
+    const isDue = sent < this.#newest && performance.now() - sentMs >= this.#bookmarkMs;
+    return isDue ? { type: 'BOOKMARK', resourceVersion: String(this.#newest) } : undefined;
   }
 
   async #more(stop: AbortSignal): Promise<void> {
@@ -72,7 +89,7 @@ export class ChangeHistory {
     stop.removeEventListener('abort', wake);
   }
 
-  /** Numbers rise without gaps, so the place of one follows from the place of the first. */
+  /** Versions have no gaps, so the position of one follows from the version of the first. */
   #after(version: number, kind: KindName): Change | undefined {
     const first = this.#changes[0]?.version ?? 0;
     for (let at = Math.max(version + 1 - first, 0); at < this.#changes.length; at += 1) {
@@ -82,18 +99,18 @@ export class ChangeHistory {
     return undefined;
   }
 
-  #forget(): void {
-    let leave = 0;
+  #dropOldest(): void {
+    let count = 0;
     while (
-      this.#changes.length - leave > HISTORY_EVENTS_MAX ||
-      (this.#characters > HISTORY_CHARACTERS_MAX && leave < this.#changes.length)
+      this.#changes.length - count > HISTORY_EVENTS_MAX ||
+      (this.#characters > HISTORY_CHARACTERS_MAX && count < this.#changes.length)
     ) {
-      const change = this.#changes[leave];
-      this.#characters -= change?.text.length ?? 0;
-      this.#forgotten = change?.version ?? this.#forgotten;
-      leave += 1;
+      const change = this.#changes[count];
+      this.#characters -= change ? sizeOf(change) : 0;
+      this.#dropped = change?.version ?? this.#dropped;
+      count += 1;
     }
-    if (leave > 0) this.#changes.splice(0, leave);
+    if (count > 0) this.#changes.splice(0, count);
   }
 
   #wakeAll(): void {
@@ -101,9 +118,26 @@ export class ChangeHistory {
   }
 }
 
-function gone(version: string): StoreError {
+function sizeOf({ text, before = '' }: Change): number {
+  return text.length + before.length;
+}
+
+/** What a change means for a selection; undefined when it concerns no selected object. */
+function eventOf(
+  { type, text, before }: Change,
+  isSelected: (object: StoredObject) => boolean,
+): ObjectEvent | undefined {
+  const object = JSON.parse(text) as StoredObject;
+  const is = isSelected(object);
+  if (before === undefined) return is ? { type, object } : undefined;
+  const was = isSelected(JSON.parse(before) as StoredObject);
+  if (is) return { type: was ? type : 'ADDED', object };
+  return was ? { type: 'DELETED', object } : undefined;
+}
+
+function expired(version: string): StoreError {
   return new StoreError(
-    'Gone',
-    `changes since resourceVersion ${version} are no longer known; list again, and watch from there`,
+    'Expired',
+    `resourceVersion ${version} is too old or unknown; list again and watch from the version of the list`,
   );
 }

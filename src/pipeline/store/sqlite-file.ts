@@ -14,11 +14,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { adviceOn, prepareFolder, syncFolder } from '../../lib/state/state-folder.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { CHECKED_AT_START_BYTES_MAX, OBJECT_BYTES_MAX } from './limits.ts';
+import { migrate, SCHEMA_VERSION } from './sqlite-migrate.ts';
 
-/** "KDst", in the place where a database of SQLite says whose it is. */
+/** "KDst", where the header of an SQLite database names its application. */
 const APPLICATION_ID = 0x4b447374;
-/** Of the tables below. A newer one was written by a newer version of us. */
-const SCHEMA_VERSION = 1;
 
 const SCHEMA = `
   CREATE TABLE objects (
@@ -34,43 +33,51 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** A file that we do not use: what is wrong with it, and what to do. It is left as it is. */
+/** A file that cannot be used and is left unchanged. */
 export class StoreFileError extends Error {
   override readonly name = 'StoreFileError';
+  readonly why: string;
+  readonly todo: string;
+
+  constructor(why: string, todo: string) {
+    super(`${why}; ${todo}`);
+    this.why = why;
+    this.todo = todo;
+  }
 }
 
-/** A store that ends with this process. */
 export function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
   database.exec(SCHEMA);
   return database;
 }
 
-/** Opens the database of a store, and makes it when there is none. One process at a time has it. */
+/** Opens the database of a store for this process alone; creates or migrates it first if necessary. */
 export async function openDatabase(path: string, bytesMax: number): Promise<DatabaseSync> {
   let database: DatabaseSync | undefined;
   try {
     await prepareFolder(dirname(path));
-    if (!existsSync(path)) await makeDatabase(path);
-    const { sizeBytes } = refuseForeign(path);
+    if (!existsSync(path)) await createDatabase(path);
+    const { sizeBytes } = requireOwn(path);
     database = new DatabaseSync(path, { timeout: 0 });
-    // Held until the end: what others wrote beside us nobody would watch.
+    // Locked until the end: watches would miss the writes of another process.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; ROLLBACK');
     database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216');
     database.exec(
       `PRAGMA max_page_count = ${Math.floor(bytesMax / pragma(database, 'page_size'))}`,
     );
-    refuseNewer(database, path);
-    if (sizeBytes <= CHECKED_AT_START_BYTES_MAX) refuseDamaged(database, path);
+    const version = requireKnown(database, path);
+    if (sizeBytes <= CHECKED_AT_START_BYTES_MAX) requireSound(database, path);
+    if (version < SCHEMA_VERSION) migrate(database, version);
     return database;
   } catch (error) {
     database?.close();
-    throw error instanceof StoreFileError ? error : refusal(path, error);
+    throw error instanceof StoreFileError ? error : fileErrorOf(path, error);
   }
 }
 
-/** Under another name until it is whole: a store is there, or it is not. */
-async function makeDatabase(path: string): Promise<void> {
+/** Under another name until it is complete, so that a crash leaves no half-made store. */
+async function createDatabase(path: string): Promise<void> {
   const unfinished = `${path}.new`;
   for (const rest of ['', '-wal', '-journal']) rmSync(`${unfinished}${rest}`, { force: true });
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
@@ -82,8 +89,8 @@ async function makeDatabase(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Looks into the file before SQLite does, which would repair what is not ours to repair. */
-function refuseForeign(path: string): { readonly sizeBytes: number } {
+/** Reads the header before SQLite opens the file: SQLite would try to repair a foreign one. */
+function requireOwn(path: string): { readonly sizeBytes: number } {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const header = Buffer.alloc(100);
@@ -92,8 +99,8 @@ function refuseForeign(path: string): { readonly sizeBytes: number } {
     const isDatabase = length === 100 && header.subarray(0, 15).equals(MAGIC);
     if (!isDatabase || header.readUInt32BE(68) !== APPLICATION_ID) {
       throw new StoreFileError(
-        `${path} is not used: it is no store of ours (its first bytes say so), or it is damaged; ` +
-          'move it elsewhere, or choose another --state-dir',
+        `${path}: not a kubediag store, or its header is damaged`,
+        'move the file elsewhere, or choose another --state-dir',
       );
     }
     if ((status.mode & 0o077) !== 0) fchmodSync(file, 0o600);
@@ -105,44 +112,45 @@ function refuseForeign(path: string): { readonly sizeBytes: number } {
 
 const MAGIC = Buffer.from('SQLite format 3');
 
-function refuseNewer(database: DatabaseSync, path: string): void {
+function requireKnown(database: DatabaseSync, path: string): number {
   const version = pragma(database, 'user_version');
-  if (version === SCHEMA_VERSION) return;
+  if (version >= 1 && version <= SCHEMA_VERSION) return version;
   throw new StoreFileError(
-    `${path} is not used: its form is number ${version}, and this version of kubediag knows ${SCHEMA_VERSION}; ` +
-      'use the version that wrote it, or move the file elsewhere to begin with an empty store',
+    `${path}: schema version ${version}, and this kubediag supports versions up to ${SCHEMA_VERSION}`,
+    'use the kubediag that wrote it, or move the file elsewhere to start with an empty store',
   );
 }
 
-function refuseDamaged(database: DatabaseSync, path: string): void {
+function requireSound(database: DatabaseSync, path: string): void {
   const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   if (found !== 'ok') throw damaged(path, String(found));
 }
 
-function refusal(path: string, error: unknown): StoreFileError {
+function fileErrorOf(path: string, error: unknown): StoreFileError {
   const code = resultCodeOf(error);
   if (error instanceof Error && 'code' in error && error.code === 'ELOOP') {
     return new StoreFileError(
-      `${path} is a symbolic link: the store is not read through links; ` +
-        'move the file itself there, or choose another --state-dir',
+      `${path}: a symbolic link`,
+      'put the file itself there, or choose another --state-dir',
     );
   }
   // SQLITE_BUSY
   if (code === 5) {
     return new StoreFileError(
-      `${path} is in use: another kubediag has it open; end that one, or choose another --state-dir`,
+      `${path}: in use by another kubediag`,
+      'stop that one, or choose another --state-dir',
     );
   }
   // SQLITE_CORRUPT, SQLITE_NOTADB
   if (code === 11 || code === 26) return damaged(path, messageOf(error));
-  const { why, todo } = adviceOn(asErrorOfDisk(error)) ?? {
+  const { why, todo } = adviceOn(asDiskError(error)) ?? {
     why: messageOf(error),
-    todo: 'see to that file, or choose another --state-dir',
+    todo: 'check that file, or choose another --state-dir',
   };
-  return new StoreFileError(`${path} cannot be opened: ${why.replace(`${path}: `, '')}; ${todo}`);
+  return new StoreFileError(`${path}: cannot be opened: ${why.replace(`${path}: `, '')}`, todo);
 }
 
-/** By the number of SQLite's error: PERM, READONLY, IOERR, FULL. */
+/** The result codes PERM, READONLY, IOERR and FULL of SQLite. */
 const CODES: Readonly<Record<number, string>> = {
   3: 'EACCES',
   8: 'EROFS',
@@ -150,33 +158,33 @@ const CODES: Readonly<Record<number, string>> = {
   13: 'ENOSPC',
 };
 
-/** SQLite tells what the disk answered in numbers of its own. */
-function asErrorOfDisk(error: unknown): unknown {
+/** SQLite translates errors of the kernel into codes of its own. */
+function asDiskError(error: unknown): unknown {
   const code = CODES[resultCodeOf(error) ?? -1];
   return code === undefined ? error : Object.assign(new Error(code), { code, syscall: 'open' });
 }
 
 function damaged(path: string, why: string): StoreFileError {
   return new StoreFileError(
-    `${path} is damaged and is not used: ${why.split('\n')[0]}; it was left as it is: ` +
-      'put back a copy, or move it elsewhere (with its -wal) to begin with an empty store',
+    `${path}: damaged: ${why.split('\n')[0]}`,
+    'nothing was changed: restore a copy, or move it elsewhere (with its -wal) to start with an empty store',
   );
 }
 
-/** What SQLite calls the error, without its finer points. */
+/** The primary result code of an error of SQLite. */
 export function resultCodeOf(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** SQLITE_FULL: the disk has no room, or the store as much as it may have. */
+/** SQLITE_FULL: the disk is full, or the store has reached its limit. */
 export function isFull(error: unknown): boolean {
   return resultCodeOf(error) === 13;
 }
 
 /**
- * Puts into the file what is in the log only, so that the log is written from its beginning: it needs
- * no more of the disk then. SQLite does so by itself too, but not when the disk is full before that.
+ * Copies the log into the file, so that the next writes reuse the space of the log. SQLite does the
+ * same from time to time, but not any more once the disk is full.
  */
 export function reuseLog(database: DatabaseSync): boolean {
   try {
@@ -188,16 +196,16 @@ export function reuseLog(database: DatabaseSync): boolean {
 
 const TO_FILE = 'PRAGMA wal_checkpoint(RESTART)';
 
-/** The error, when there is still no room for an object. It leaves nothing behind. */
+/** Writes and removes an object of the largest size, and gives the error if that fails. */
 export function tryReserve(database: DatabaseSync): unknown {
   reuseLog(database);
   const remove = "DELETE FROM objects WHERE kind = ''";
   try {
-    // Removed in a change of its own: what comes and goes within one is never written.
+    // Removed in a second transaction: SQLite would write nothing for both in one.
     database.exec(`BEGIN IMMEDIATE; ${remove};
       INSERT INTO objects VALUES ('', '', '', hex(zeroblob(${OBJECT_BYTES_MAX / 2})));
       COMMIT; ${remove}`);
-    // Room in the log alone would be used up by the next change.
+    // Space in the log alone would be gone after the next write.
     database.prepare(TO_FILE).get();
     return undefined;
   } catch (error) {

@@ -1,22 +1,25 @@
 import type { KindName } from '../api/kinds.ts';
 import { ROWS_PER_PAGE } from './limits.ts';
-import { type StoredObject, StoreError } from './store.ts';
+import type { StoredObject } from './store.ts';
+import { StoreError } from './store-error.ts';
 import { objectOf } from './stored-object.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The key of the row after which a page begins. */
+/** The key of the row before a page. */
 export type After = readonly [kind: KindName, namespace: string, name: string];
 
-/**
- * All objects of a kind, a few at a time: whoever is slow to look at them holds no more of them. One
- * that is damaged is told of, and keeps nobody from the others.
- */
-export function* objectsIn(
+interface Reading {
+  readonly page: (after: After) => readonly Row[];
+  readonly isSelected: (object: StoredObject) => boolean;
+  readonly onDamaged: (error: StoreError) => void;
+}
+
+/** The selected objects of a kind, page by page, without the damaged ones. */
+export async function* objectsIn(
   first: After,
-  page: (after: After) => readonly Row[],
-  onDamaged: (error: StoreError) => void,
-): Generator<StoredObject> {
+  { page, isSelected, onDamaged }: Reading,
+): AsyncGenerator<StoredObject> {
   const [kind] = first;
   for (let after = first; ; ) {
     const rows = page(after);
@@ -26,17 +29,17 @@ export function* objectsIn(
       const key = { kind, name, ...(namespace === '' ? {} : { namespace }) };
       const object = objectOf(String(row.text), key);
       if (object instanceof StoreError) onDamaged(object);
-      else yield object;
+      else if (isSelected(object)) yield object;
     }
     if (rows.length < ROWS_PER_PAGE) return;
   }
 }
 
-/** As often as something is come upon, it is told once. */
-export function reportingOnce(report?: (words: string) => void): (words: string) => void {
+/** Reports each message once, however often it comes. */
+export function reportingOnce(report?: (message: string) => void): (message: string) => void {
   const reported = new Set<string>();
-  return (words) => {
-    if (!reported.has(words)) report?.(words);
-    reported.add(words);
+  return (message) => {
+    if (!reported.has(message)) report?.(message);
+    reported.add(message);
   };
 }

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { RESERVE_BYTES } from './limits.ts';
 
 /**
- * Room on the disk of a store that is kept for deleting. Whoever is told that the disk is full, and to
- * delete what has ended, could not do so without: also a deletion is written down before it is done.
+ * Disk space reserved for deletions. Without it nobody could delete objects on a full disk, because
+ * SQLite writes a deletion to its log first.
  */
 export class SqliteReserve {
   readonly #path: string;
@@ -15,40 +15,39 @@ export class SqliteReserve {
     this.renew();
   }
 
-  /** Has it whole again, when the disk has room for others too. */
+  /** Fills the reserve again if the disk has space to spare. */
   renew(): void {
     try {
-      const isWhole = statSync(this.#path, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
+      const isFilled = statSync(this.#path, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
       const { bavail, bsize } = statfsSync(dirname(this.#path));
-      if (!isWhole && bavail * bsize >= 2 * RESERVE_BYTES) this.#take();
+      if (!isFilled && bavail * bsize >= 2 * RESERVE_BYTES) this.#fill();
     } catch {
-      // A disk that does not answer is told of by the store.
+      // The store itself reports a failing disk.
     }
   }
 
-  /** Free for as long as this takes; then what is left of it is ours again, before others have it. */
-  withHost<T>(use: () => T): T {
+  /** Frees the space for one operation, then takes it back before others can use it. */
+  whileFree<T>(operation: () => T): T {
     rmSync(this.#path, { force: true });
     try {
-      return use();
+      return operation();
     } finally {
-      this.#take();
+      this.#fill();
     }
   }
 
-  /** As much of it as there is. */
-  #take(): void {
+  #fill(): void {
     const { O_CREAT, O_TRUNC, O_WRONLY, O_NOFOLLOW } = constants;
-    // Random, for a disk that packs what is written would pack a row of zeros to nothing.
+    // Random, because a compressing filesystem would store zeros in no space at all.
     const piece = randomBytes(RESERVE_BYTES / 8);
     let file: number | undefined;
     try {
       file = openSync(this.#path, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW, 0o600);
-      for (let taken = 0; taken < RESERVE_BYTES; ) {
-        taken += writeSync(file, piece, 0, Math.min(piece.length, RESERVE_BYTES - taken));
+      for (let written = 0; written < RESERVE_BYTES; ) {
+        written += writeSync(file, piece, 0, Math.min(piece.length, RESERVE_BYTES - written));
       }
     } catch {
-      // The disk is full: a smaller reserve is still one.
+      // The disk is full: a smaller reserve still helps.
     } finally {
       if (file !== undefined) closeSync(file);
     }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ROWS_PER_PAGE } from './limits.ts';
 
-/** All that is asked of the database in its daily work, compiled once. */
+/** The SQL of reads and writes, compiled once. */
 export type Statements = Readonly<
   Record<'get' | 'list' | 'listIn' | 'put' | 'delete' | 'version' | 'setVersion', StatementSync>
 >;

@@ -1,296 +1,319 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { KindName } from '../api/kinds.ts';
-import { type Change, ChangeHistory } from './change-history.ts';
+import { ChangeHistory, type Change as RecordedChange } from './change-history.ts';
 import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, STORE_BYTES_MAX } from './limits.ts';
+import { matcherOf } from './selector.ts';
+import { closed, conflict, notFound, unavailable } from './sqlite-errors.ts';
 import { isFull, memoryDatabase, openDatabase, reuseLog, tryReserve } from './sqlite-file.ts';
 import { objectsIn, reportingOnce } from './sqlite-pages.ts';
 import { SqliteReserve } from './sqlite-reserve.ts';
 import { type Statements, statementsOf } from './sqlite-statements.ts';
-import {
-  type NewObject,
-  type ObjectKey,
-  type Store,
-  type StoredEach,
-  type StoredList,
-  type StoredObject,
-  StoreError,
-  type StoreEvent,
+import type {
+  NewObject,
+  ObjectKey,
+  Selection,
+  Store,
+  StoredEach,
+  StoredList,
+  StoredObject,
+  StoreEvent,
+  WatchOptions,
 } from './store.ts';
-import { closed, conflict, failureOf, notFound } from './store-failures.ts';
+import { StoreError } from './store-error.ts';
 import {
   createdObject,
+  emptyObject,
   keyOf,
+  markedDeleted,
+  nameOf,
+  namespaceOf,
   objectOf,
-  placeOf,
   textOf,
-  unreadObject,
   updatedObject,
   withStatus,
   withVersion,
-  wordsOf,
 } from './stored-object.ts';
 
 export interface SqliteOptions {
   readonly bytesMax?: number;
-  /** Told of each object that is damaged, once. */
-  readonly onError?: (words: string) => void;
+  /** Called once for each damaged object. */
+  readonly onError?: ((message: string) => void) | undefined;
+  /** How long a watch may send nothing while other objects change. */
+  readonly bookmarkMs?: number;
 }
 
-/** The store in a file of this node, or for as long as this process lives. */
+/** A store in a file of this node. An older file is migrated. */
 export async function openSqliteStore(
   path: string,
-  { bytesMax = STORE_BYTES_MAX, onError }: SqliteOptions = {},
+  options: SqliteOptions = {},
 ): Promise<SqliteStore> {
-  const database = await openDatabase(path, bytesMax);
-  return new SqliteStore(database, new SqliteReserve(`${path}.reserve`), onError);
+  const database = await openDatabase(path, options.bytesMax ?? STORE_BYTES_MAX);
+  return new SqliteStore(database, options, new SqliteReserve(`${path}.reserve`));
 }
 
-export function openMemoryStore(): SqliteStore {
-  return new SqliteStore(memoryDatabase());
+/** A store that ends with this process. */
+export function openMemoryStore(options: SqliteOptions = {}): SqliteStore {
+  return new SqliteStore(memoryDatabase(), options);
 }
 
-/** What a change makes of the object that is there. */
-type Making = (before: StoredObject | undefined) => StoredObject | 'deleted';
+/** What a write makes of the object that is stored now. */
+type Change = (before: StoredObject | undefined) => {
+  readonly object: StoredObject;
+  readonly isDeleted?: boolean;
+};
 
-interface Waiting {
+interface Write {
   readonly key: ObjectKey;
-  readonly make: Making;
+  readonly change: Change;
   readonly isDeletion: boolean;
   readonly done: PromiseWithResolvers<StoredObject>;
 }
 
-interface Made {
+interface Written {
   readonly object: StoredObject;
-  readonly change?: Change;
+  readonly change?: RecordedChange;
 }
 
 /**
- * A store on SQLite. Changes that are asked for in the same turn of the event loop share one
- * transaction, hence one sync of the disk; none of them is told of before that.
+ * A store on SQLite. Writes of the same turn of the event loop share one transaction and one sync of
+ * the disk; their promises resolve after it.
  */
 export class SqliteStore implements Store {
   readonly #database: DatabaseSync;
   readonly #history: ChangeHistory;
   readonly #sql: Statements;
   #version: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #queue: Write[] = [];
   readonly #reserve: SqliteReserve | undefined;
-  /** Of the last commit, when it failed. */
-  #trouble: unknown;
-  readonly #tell: (words: string) => void;
+  /** Of the last transaction. */
+  #error: unknown;
+  readonly #onDamaged: (message: string) => void;
   #isClosed = false;
 
-  constructor(database: DatabaseSync, reserve?: SqliteReserve, onError?: SqliteOptions['onError']) {
+  constructor(
+    database: DatabaseSync,
+    { onError, bookmarkMs }: SqliteOptions,
+    reserve?: SqliteReserve,
+  ) {
     this.#database = database;
     this.#reserve = reserve;
-    this.#tell = reportingOnce(onError);
+    this.#onDamaged = reportingOnce(onError);
     this.#sql = statementsOf(database);
     this.#version = Number(this.#sql.version.get()?.version);
-    this.#history = new ChangeHistory(this.#version);
+    this.#history = new ChangeHistory(this.#version, bookmarkMs);
   }
 
   async create(object: NewObject): Promise<StoredObject> {
     const key = keyOf(object);
-    return this.#change(key, (before) => {
-      if (!before) return createdObject(object, new Date());
-      throw new StoreError('AlreadyExists', `${wordsOf(key)} is already there; take another name`);
+    return this.#write(key, (before) => {
+      if (!before) return { object: createdObject(object, new Date()) };
+      throw new StoreError('AlreadyExists', `${nameOf(key)}: already exists; use another name`);
     });
   }
 
   async get(key: ObjectKey): Promise<StoredObject | undefined> {
-    return this.#asked(() => this.#read(key));
+    return this.#reading(() => this.#stored(key)?.object);
   }
 
-  async list(kind: KindName, namespace?: string): Promise<StoredList> {
-    const { objects, resourceVersion } = await this.each(kind, namespace);
-    return { items: [...objects], resourceVersion };
+  async list(kind: KindName, selection?: Selection): Promise<StoredList> {
+    const { objects, resourceVersion } = await this.each(kind, selection);
+    const items: StoredObject[] = [];
+    for await (const object of objects) items.push(object);
+    return { items, resourceVersion };
   }
 
-  async each(kind: KindName, namespace?: string): Promise<StoredEach> {
-    const place = namespace === undefined ? undefined : placeOf({ kind, namespace, name: '' });
+  async each(kind: KindName, selection: Selection = {}): Promise<StoredEach> {
+    const { namespace, ...selectors } = selection;
+    const first = namespace === undefined ? '' : namespaceOf({ kind, namespace, name: '' });
     const { version, list, listIn } = this.#sql;
-    this.#asked(() => version.get());
-    const objects = objectsIn(
-      [kind, place ?? '', ''],
-      (after) => this.#asked(() => (place === undefined ? list : listIn).all(...after)),
-      ({ message }) => this.#tell(message),
-    );
+    this.#reading(() => version.get());
+    const objects = objectsIn([kind, first, ''], {
+      page: (after) => this.#reading(() => (namespace === undefined ? list : listIn).all(...after)),
+      isSelected: matcherOf(selectors),
+      onDamaged: ({ message }) => this.#onDamaged(message),
+    });
     return { objects, resourceVersion: String(this.#version) };
   }
 
   async update(object: StoredObject): Promise<StoredObject> {
-    return this.#change(keyOf(object), (before) =>
-      updatedObject(unchanged(before, object), object),
-    );
+    return this.#write(keyOf(object), (before) => {
+      const updated = updatedObject(current(before, object), object);
+      const { deletionTimestamp, finalizers } = updated.metadata;
+      return { object: updated, isDeleted: deletionTimestamp !== undefined && !finalizers };
+    });
   }
 
   async updateStatus(object: StoredObject): Promise<StoredObject> {
-    return this.#change(keyOf(object), (before) => withStatus(unchanged(before, object), object));
+    return this.#write(keyOf(object), (before) => ({
+      object: withStatus(current(before, object), object),
+    }));
   }
 
-  async delete(key: ObjectKey, resourceVersion?: string): Promise<StoredObject> {
-    return this.#change(
-      key,
-      (before) => {
-        if (!before) throw notFound(key);
-        if (resourceVersion === undefined) return 'deleted';
-        if (before.metadata.resourceVersion !== resourceVersion) throw conflict(key);
-        return 'deleted';
-      },
-      true,
-    );
+  async delete(key: ObjectKey, resourceVersion?: string): Promise<void> {
+    const change: Change = (before) => {
+      if (!before) throw notFound(key);
+      const { metadata } = before;
+      if (resourceVersion !== undefined && metadata.resourceVersion !== resourceVersion) {
+        throw conflict(key);
+      }
+      if (metadata.finalizers) return { object: markedDeleted(before, new Date()) };
+      return { object: before, isDeleted: true };
+    };
+    await this.#write(key, change, true);
   }
 
-  watch(kind: KindName, version: string, stop: AbortSignal): AsyncIterable<StoreEvent> {
-    return this.#history.since(kind, version, stop);
+  watch(kind: KindName, options: WatchOptions): AsyncIterable<StoreEvent> {
+    return this.#history.watch(kind, options, matcherOf(options));
   }
 
-  /** Why changes are not taken, as long as that is so: tried anew, for nobody else may try. */
+  /** Why the store accepts no writes. Tries again, because no client may do so. */
   async writeError(): Promise<string | undefined> {
-    if (this.#trouble === undefined || this.#isClosed) return undefined;
-    this.#trouble = tryReserve(this.#database);
-    if (this.#trouble !== undefined)
-      return `the store takes no change: ${messageOf(this.#trouble)}`;
+    if (this.#error === undefined || this.#isClosed) return undefined;
+    this.#error = tryReserve(this.#database);
+    if (this.#error !== undefined) return `the store accepts no writes: ${messageOf(this.#error)}`;
     this.#reserve?.renew();
     return undefined;
   }
 
-  /** What was asked for and is not on disk yet is refused; those who watch see the end. */
+  /** Rejects the writes that are not on disk yet, and ends all watches. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#history.close();
     this.#database.close();
-    for (const { done } of this.#waiting.splice(0)) done.reject(closed());
+    for (const { done } of this.#queue.splice(0)) done.reject(closed());
   }
 
-  #asked<T>(read: () => T): T {
+  #reading<T>(read: () => T): T {
     if (this.#isClosed) throw closed();
     try {
       return read();
     } catch (error) {
-      throw failureOf('the store could not be read', error);
+      throw unavailable('the store cannot be read', error);
     }
   }
 
-  #read(key: ObjectKey, isDeletion = false): StoredObject | undefined {
-    const text = this.#sql.get.get(key.kind, placeOf(key), key.name)?.text;
-    if (text === undefined) return undefined;
-    const object = objectOf(String(text), key);
-    if (!(object instanceof StoreError)) return object;
-    // What cannot be read can still be deleted.
+  #stored(
+    key: ObjectKey,
+    isDeletion = false,
+  ): { readonly object: StoredObject; readonly text: string } | undefined {
+    const row = this.#sql.get.get(key.kind, namespaceOf(key), key.name);
+    if (row === undefined) return undefined;
+    const text = String(row.text);
+    const object = objectOf(text, key);
+    if (!(object instanceof StoreError)) return { object, text };
     if (!isDeletion) throw object;
-    return unreadObject(key);
+    // A damaged object can still be deleted.
+    return { object: emptyObject(key), text };
   }
 
-  #change(key: ObjectKey, make: Making, isDeletion = false): Promise<StoredObject> {
-    placeOf(key);
+  #write(key: ObjectKey, change: Change, isDeletion = false): Promise<StoredObject> {
+    namespaceOf(key);
     if (this.#isClosed) throw closed();
-    if (this.#waiting.length >= CHANGES_WAITING_MAX) {
-      const words = `${CHANGES_WAITING_MAX} changes wait for the disk already; try again later`;
-      throw new StoreError('ServiceUnavailable', words);
+    if (this.#queue.length >= CHANGES_WAITING_MAX) {
+      const message = `${CHANGES_WAITING_MAX} writes wait for the disk already; try again later`;
+      throw new StoreError('ServiceUnavailable', message);
     }
-    if (this.#waiting.length === 0) setImmediate(() => this.#commit());
+    if (this.#queue.length === 0) setImmediate(() => this.#commitNext());
     const done = Promise.withResolvers<StoredObject>();
-    this.#waiting.push({ key, make, isDeletion, done });
+    this.#queue.push({ key, change, isDeletion, done });
     return done.promise;
   }
 
-  #commit(): void {
-    const together = this.#waiting.splice(0, CHANGES_PER_COMMIT_MAX);
-    if (this.#waiting.length > 0) setImmediate(() => this.#commit());
-    if (together.length === 0) return;
-    let error = this.#commitAll(together);
-    if (isFull(error) && reuseLog(this.#database)) error = this.#commitAll(together);
-    this.#trouble = error;
+  #commitNext(): void {
+    const writes = this.#queue.splice(0, CHANGES_PER_COMMIT_MAX);
+    if (this.#queue.length > 0) setImmediate(() => this.#commitNext());
+    if (writes.length === 0) return;
+    let error = this.#commit(writes);
+    if (isFull(error) && reuseLog(this.#database)) error = this.#commit(writes);
+    this.#error = error;
     if (error === undefined) return;
-    const deletions = together.filter(({ isDeletion }) => isDeletion);
-    const isFreed = isFull(error) && this.#deleteAll(deletions);
-    for (const { key, isDeletion, done } of together) {
-      if (!isFreed || !isDeletion) done.reject(this.#failureOf(error, wordsOf(key)));
+    const deletions = writes.filter(({ isDeletion }) => isDeletion);
+    const isFreed = isFull(error) && this.#commitDeletions(deletions);
+    for (const { key, isDeletion, done } of writes) {
+      if (!isFreed || !isDeletion) done.reject(this.#writeErrorOf(error, key));
     }
   }
 
-  /** On a full disk there is room for deletions alone, which make more of it. */
-  #deleteAll(deletions: readonly Waiting[]): boolean {
+  /** A full disk has space for deletions alone, and they free more. */
+  #commitDeletions(deletions: readonly Write[]): boolean {
     if (deletions.length === 0 || !this.#reserve) return false;
-    return this.#reserve.withHost(() => {
-      const isDone = this.#commitAll(deletions) === undefined;
+    return this.#reserve.whileFree(() => {
+      const isDone = this.#commit(deletions) === undefined;
       reuseLog(this.#database);
       return isDone;
     });
   }
 
-  #failureOf(error: unknown, what: string): Error {
-    if (this.#isClosed) return closed();
-    return failureOf(`the store did not take a change of ${what}, and kept nothing of it`, error);
+  #writeErrorOf(error: unknown, key: ObjectKey): Error {
+    return this.#isClosed ? closed() : unavailable(`${nameOf(key)}: not stored`, error);
   }
 
-  /** One transaction, or the error with which all of it was undone. */
-  #commitAll(together: readonly Waiting[]): unknown {
-    const changes: Change[] = [];
-    const reported: (() => void)[] = [];
+  /** One transaction, or the error that rolled it back. */
+  #commit(writes: readonly Write[]): unknown {
+    const changes: RecordedChange[] = [];
+    const settle: (() => void)[] = [];
     const before = this.#version;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      for (const { done, ...asked } of together) {
-        const made = this.#made(asked);
-        if (made instanceof StoreError) reported.push(() => done.reject(made));
-        else reported.push(() => done.resolve(made.object));
-        if (!(made instanceof StoreError) && made.change) changes.push(made.change);
+      for (const { done, ...write } of writes) {
+        const written = this.#apply(write);
+        if (written instanceof StoreError) settle.push(() => done.reject(written));
+        else settle.push(() => done.resolve(written.object));
+        if (!(written instanceof StoreError) && written.change) changes.push(written.change);
       }
       if (changes.length > 0) this.#sql.setVersion.run(this.#version);
       this.#database.exec('COMMIT');
     } catch (error) {
       this.#version = before;
-      this.#undo();
+      this.#rollBack();
       return error;
     }
     this.#history.add(changes);
-    for (const tell of reported) tell();
+    for (const each of settle) each();
     return undefined;
   }
 
-  /** One change inside the transaction. One that is refused has written nothing. */
-  #made({ key, make, isDeletion }: Omit<Waiting, 'done'>): Made | StoreError {
+  /** One write inside the transaction. A rejected one has changed nothing. */
+  #apply({ key, change, isDeletion }: Omit<Write, 'done'>): Written | StoreError {
     try {
-      const before = this.#read(key, isDeletion);
-      const after = make(before);
-      if (after === before) return { object: after };
+      const before = this.#stored(key, isDeletion);
+      const { object: after, isDeleted = false } = change(before?.object);
+      if (after === before?.object && !isDeleted) return { object: after };
       const version = this.#version + 1;
-      const type = after === 'deleted' ? 'DELETED' : before ? 'MODIFIED' : 'ADDED';
-      const last = after === 'deleted' ? before : after;
-      if (!last) throw notFound(key);
-      const object = withVersion(last, version);
+      const object = withVersion(after, version);
       const text = textOf(object);
-      const place = [key.kind, placeOf(key), key.name] as const;
-      if (type === 'DELETED') this.#sql.delete.run(...place);
-      else this.#sql.put.run(...place, text);
+      const row = [key.kind, namespaceOf(key), key.name] as const;
+      if (isDeleted) this.#sql.delete.run(...row);
+      else this.#sql.put.run(...row, text);
       this.#version = version;
-      return { object, change: { version, type, kind: key.kind, text } };
+      const { kind } = key;
+      if (isDeleted) return { object, change: { version, type: 'DELETED', kind, text } };
+      const type = before ? 'MODIFIED' : 'ADDED';
+      return { object, change: { version, type, kind, text, before: before?.text } };
     } catch (error) {
       if (error instanceof StoreError) return error;
       throw error;
     }
   }
 
-  #undo(): void {
+  #rollBack(): void {
     try {
       if (!this.#isClosed && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
-      // Nobody may read what was not kept.
+      // Nobody may read what was not committed.
       this.close();
     }
   }
 }
 
-/** The object, when it is still the one that the asker knew. */
-function unchanged(before: StoredObject | undefined, asked: StoredObject): StoredObject {
-  const key = keyOf(asked);
+/** The stored object, if it is the version that the writer has read. */
+function current(before: StoredObject | undefined, wanted: StoredObject): StoredObject {
+  const key = keyOf(wanted);
   if (!before) throw notFound(key);
   const { uid, resourceVersion } = before.metadata;
-  const isKnown = asked.metadata.uid === uid && asked.metadata.resourceVersion === resourceVersion;
-  if (!isKnown) throw conflict(key);
+  const isRead = wanted.metadata.uid === uid && wanted.metadata.resourceVersion === resourceVersion;
+  if (!isRead) throw conflict(key);
   return before;
 }

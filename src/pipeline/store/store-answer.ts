@@ -1,43 +1,43 @@
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import { sleepUntilStopped } from './sleep-until-stopped.ts';
-import { StoreError } from './store.ts';
+import { isTemporary, StoreError } from './store-error.ts';
 
-/** What a store said: it did it, or why it did not. */
+/** The result of a request to a store, or its error. */
 export type StoreAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: StoreError };
 
-/** A store's refusal as an answer. Any other error is our own mistake, and stays one. */
-export async function answerOf<T>(asked: Promise<T>): Promise<StoreAnswer<T>> {
+/** Any error that is not a `StoreError` is a defect and stays thrown. */
+export async function answerOf<T>(request: Promise<T>): Promise<StoreAnswer<T>> {
   try {
-    return { ok: true, value: await asked };
+    return { ok: true, value: await request };
   } catch (error) {
     if (error instanceof StoreError) return { ok: false, error };
     throw error;
   }
 }
 
-export interface Patience {
-  /** Ends the waiting; then the last refusal is the answer. */
+export interface RetryOptions {
+  /** Ends the retries; the last error is the answer then. */
   readonly stop: AbortSignal;
-  /** Told of every attempt that failed. */
+  /** Called for every failed attempt. */
   readonly onError?: ((message: string) => void) | undefined;
 }
 
-/** Asks again and again, ever more seldom, while the store cannot do it now. */
-export async function patiently<T>(
-  ask: () => Promise<T>,
-  { stop, onError }: Patience,
+/** Repeats a request while the error is temporary, at growing intervals. */
+export async function retried<T>(
+  request: () => Promise<T>,
+  { stop, onError }: RetryOptions,
 ): Promise<StoreAnswer<T>> {
   for (let waitMs = STORE_WAIT_FIRST_MS; ; waitMs = longer(waitMs)) {
-    const answer = await answerOf(ask());
-    if (answer.ok || answer.error.trouble !== 'ServiceUnavailable' || stop.aborted) return answer;
+    const answer = await answerOf(request());
+    if (answer.ok || !isTemporary(answer.error) || stop.aborted) return answer;
     onError?.(answer.error.message);
-    await sleepUntilStopped(waitMs, stop);
+    await sleepUntilStopped(Math.max(waitMs, answer.error.retryAfterMs ?? 0), stop);
   }
 }
 
-/** The next wait after one that was in vain. */
+/** The wait after one that was too short. */
 export function longer(waitMs: number): number {
   return Math.min(waitMs * 2, STORE_WAIT_MAX_MS);
 }

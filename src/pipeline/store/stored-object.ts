@@ -3,14 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { fieldsIn } from '../../lib/state/state-folder.ts';
 import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
-import { API_VERSION, type KindName, kinds } from '../api/kinds.ts';
+import { API_VERSION, kinds } from '../api/kinds.ts';
 import { OBJECT_BYTES_MAX } from './limits.ts';
-import { type NewObject, type ObjectKey, type StoredObject, StoreError } from './store.ts';
+import type { NewObject, ObjectKey, StoredObject } from './store.ts';
+import { StoreError } from './store-error.ts';
 
-/** What an object becomes by each change. The number of the change is put in by the store. */
+/** What each kind of write makes of an object, apart from the version, which the store sets. */
 
 export function createdObject({ kind, metadata, spec }: NewObject, now: Date): StoredObject {
-  const { name, namespace, labels, annotations } = metadata;
+  const { name, namespace } = metadata;
   return {
     apiVersion: API_VERSION,
     kind,
@@ -20,69 +21,80 @@ export function createdObject({ kind, metadata, spec }: NewObject, now: Date): S
       uid: randomUUID(),
       resourceVersion: '0',
       generation: 1,
-      // 2021-06-02T07:28:55Z
-      creationTimestamp: `${now.toISOString().slice(0, 19)}Z`,
-      ...(labels ? { labels } : {}),
-      ...(annotations ? { annotations } : {}),
+      creationTimestamp: timestamp(now),
+      ...writableMetadata(metadata),
     }),
-    // What a creator says of the status is not believed, as in Kubernetes.
+    // A status given at creation is ignored, as in Kubernetes.
     spec,
   };
 }
 
-/** In place of one that is damaged, for those who are told that it was deleted. */
-export function unreadObject(key: ObjectKey): StoredObject {
+/** Stands for a damaged object in the event of its deletion. */
+export function emptyObject(key: ObjectKey): StoredObject {
   const { kind } = key;
   return createdObject({ apiVersion: API_VERSION, kind, metadata: key, spec: {} }, new Date());
 }
 
-/** The same object when nothing is new. */
-export function updatedObject(before: StoredObject, asked: StoredObject): StoredObject {
-  const { labels, annotations } = asked.metadata;
-  const { labels: _, annotations: __, ...rest } = before.metadata;
-  const isOtherSpec = !isDeepStrictEqual(before.spec, asked.spec);
-  const after = {
-    ...before,
-    metadata: {
-      ...rest,
-      generation: rest.generation + (isOtherSpec ? 1 : 0),
-      ...(labels ? { labels } : {}),
-      ...(annotations ? { annotations } : {}),
-    },
-    spec: asked.spec,
+/** The metadata that `update` writes. */
+function writableMetadata(metadata: NewObject['metadata']): Partial<NewObject['metadata']> {
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  return {
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
+    ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
   };
+}
+
+/** Returns `before` itself when nothing changes. */
+export function updatedObject(before: StoredObject, wanted: StoredObject): StoredObject {
+  const { labels, annotations, finalizers, ownerReferences, ...rest } = before.metadata;
+  const isOtherSpec = !isDeepStrictEqual(before.spec, wanted.spec);
+  const generation = rest.generation + (isOtherSpec ? 1 : 0);
+  const metadata = { ...rest, generation, ...writableMetadata(wanted.metadata) };
+  const after = { ...before, metadata, spec: wanted.spec };
   return isDeepStrictEqual(before, after) ? before : after;
 }
 
-/** The same object when nothing is new. */
+/** Returns `before` itself when nothing changes. */
 export function withStatus(before: StoredObject, { status }: StoredObject): StoredObject {
   const { status: _, ...rest } = before;
   const after = status === undefined ? rest : { ...rest, status };
   return isDeepStrictEqual(before, after) ? before : after;
 }
 
+/** A deleted object that still has finalizers. Returns `before` itself when it was deleted before. */
+export function markedDeleted(before: StoredObject, now: Date): StoredObject {
+  if (before.metadata.deletionTimestamp !== undefined) return before;
+  return { ...before, metadata: { ...before.metadata, deletionTimestamp: timestamp(now) } };
+}
+
 export function withVersion(object: StoredObject, version: number): StoredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
-/** As it is kept. Throws `TooLarge`. */
+/** "2021-06-02T07:28:55Z" */
+function timestamp(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`;
+}
+
+/** The stored form. Throws `RequestEntityTooLarge`. */
 export function textOf(object: StoredObject): string {
   const text = JSON.stringify(object);
   const size = Buffer.byteLength(text);
   if (size <= OBJECT_BYTES_MAX) return text;
   throw new StoreError(
-    'TooLarge',
-    `${wordsOf(keyOf(object))} would have ${size} bytes, and an object may have ${OBJECT_BYTES_MAX}; make it smaller`,
+    'RequestEntityTooLarge',
+    `${nameOf(keyOf(object))}: ${size} bytes, and the limit is ${OBJECT_BYTES_MAX}; make it smaller`,
   );
 }
 
-/** What is kept under this key, or why it is not what was written there. */
+/** Reads the stored form, which a failing disk may have changed. */
 export function objectOf(text: string, key: ObjectKey): StoredObject | StoreError {
   const fields = fieldsIn(text);
   if (isObject(fields) && isDeepStrictEqual(keyOf(fields), key)) return fields;
-  const todo = 'see to the disk of --state-dir, delete it (kubediag delete), and apply it again';
-  const words = `${wordsOf(key)} is not used: what the store holds of it is damaged; ${todo}`;
-  return new StoreError('Damaged', words);
+  const advice = 'check the disk of --state-dir, delete the object and apply it again';
+  return new StoreError('Damaged', `${nameOf(key)}: its stored data is damaged; ${advice}`);
 }
 
 function isObject(value: object): value is StoredObject {
@@ -101,18 +113,14 @@ export function keyOf({ kind, metadata: { name, namespace } }: NewObject): Objec
   return defined({ kind, name, namespace });
 }
 
-/** The namespace under which it is kept: "" for kinds that have none. */
-export function placeOf({ kind, namespace = '', name }: ObjectKey): string {
-  const isNamespaced = isInNamespaces(kind);
+/** The namespace of a key, "" for kinds without namespaces. A wrong key is a defect. */
+export function namespaceOf({ kind, namespace = '', name }: ObjectKey): string {
+  const isNamespaced = kinds.find((each) => each.kind === kind)?.scope === 'Namespaced';
   if (isNamespaced === (namespace !== '')) return namespace;
   throw new Error(`${kind} ${name} ${isNamespaced ? 'needs a namespace' : 'has no namespace'}`);
 }
 
-function isInNamespaces(kind: KindName): boolean {
-  return kinds.find((each) => each.kind === kind)?.scope === 'Namespaced';
-}
-
 /** "Diagnosis default/web-1" */
-export function wordsOf({ kind, namespace, name }: ObjectKey): string {
+export function nameOf({ kind, namespace, name }: ObjectKey): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }

@@ -8,7 +8,7 @@ import type { TriggerSpec } from '../api/trigger.ts';
 import type { Alert } from './alert.ts';
 import type { Read, Texts } from './given-texts.ts';
 import { REPEAT_SECONDS } from './limits.ts';
-import { diagnosisName, identityOf, type TriggerEvent, wordsOf } from './trigger-event.ts';
+import { diagnosisName, identityOf, type TriggerEvent, titleOf } from './trigger-event.ts';
 
 export interface NamedTrigger {
   readonly name: string;
@@ -62,7 +62,7 @@ export function diagnosisOf(
   const name = diagnosisName(event, now, nameChoice);
   const args =
     event.source === 'prometheusAlertTemplate'
-      ? { [`${PREFIX}/prometheus-alert`]: wordsOf(event) }
+      ? { [`${PREFIX}/prometheus-alert`]: titleOf(event) }
       : { [`${PREFIX}/common-event`]: name };
   const annotations = { ...args, [TRIGGER]: trigger.name, [IDENTITY]: identityOf(event) };
   const parameters = parametersOf(trigger.spec, event);

@@ -17,7 +17,7 @@ export function identityOf({ source, what }: TriggerEvent): string {
 }
 
 /** "NodeClockNotSynchronising[94df165][active]", as Prometheus shows an alert. */
-export function wordsOf(event: TriggerEvent): string {
+export function titleOf(event: TriggerEvent): string {
   if (event.source === 'commonEventTemplate') return event.what.class;
   const { labels, isResolved } = event.what;
   const state = isResolved ? 'resolved' : 'active';

@@ -28,10 +28,12 @@ test('an agent stands with an object that is damaged, names it, and lets it be d
     return { code, ...terminal.said() };
   };
   expect((await shown()).out).toBe('diagnosis.diagnosis.kubediag.org/good\n');
-  expect(errors.join()).toContain('Diagnosis default/bad is not used');
+  expect(errors.join()).toContain('Diagnosis default/bad: its stored data is damaged');
   expect(await shown('bad')).toMatchObject({
     code: 3,
-    err: expect.stringMatching(/InternalError.*Diagnosis\s+default\/bad\s+is\s+not\s+used/s),
+    err: expect.stringMatching(
+      /InternalError.*Diagnosis\s+default\/bad:\s+its\s+stored\s+data\s+is\s+damaged/s,
+    ),
   });
   expect(await deleteObjects(['diag', 'bad'], options, terminal)).toBe(0);
   terminal.said();

@@ -92,17 +92,19 @@ test('a Diagnosis that waits says for what', async () => {
   );
   const suspended = await me.describe('suspended');
   expect(suspended).toContain('Waits for:\n  - spec.suspend to be set to false\n');
-  expect(suspended).toContain("  - there is no OperationSet 'own' yet: apply it within a minute\n");
-  expect(await me.describe('far')).toContain('  - it is for node elsewhere, and this is my-node: ');
+  expect(suspended).toContain(
+    "  - OperationSet 'own' does not exist yet: apply it within a minute\n",
+  );
+  expect(await me.describe('far')).toContain('  - node elsewhere: not this node (this is my-node)');
   const early = await me.describe('early');
-  expect(early).toContain("Waits for:\n  - there is no OperationSet 'later' yet");
+  expect(early).toContain("Waits for:\n  - OperationSet 'later' does not exist yet");
   expect(early).not.toContain('no effect');
 });
 
 test('a Diagnosis whose step has no Operation yet says so, and one that has ended waits for nothing', async () => {
   const me = await person(script('a'), set('missing'), diagnosis('d'));
   expect(await me.describe('d')).toContain(
-    "Waits for:\n  - there is no Operation 'missing' yet: apply it within a minute\n",
+    "Waits for:\n  - Operation 'missing' does not exist yet: apply it within a minute\n",
   );
   const other = await person(script('a'), set('a'), diagnosis('d'));
   await expect.poll(() => other.describe('d')).toContain('Phase:        Succeeded\n');

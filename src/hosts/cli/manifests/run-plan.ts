@@ -5,7 +5,7 @@ import { placeText } from '../../../pipeline/api/problem.ts';
 import { type Processor, processorOf } from '../../../pipeline/api/processor-of.ts';
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
 import { ownOperations } from '../../../pipeline/diagnosis/catalogue.ts';
-import { targetHere } from '../../../pipeline/diagnosis/target-here.ts';
+import { targetOfOnlyNode } from '../../../pipeline/diagnosis/target.ts';
 import { adjacencyHash } from '../../../pipeline/graph/adjacency-hash.ts';
 import type { SeenSet } from '../../../pipeline/graph/decide-next.ts';
 import { refusedTargets } from '../../../pipeline/graph/left-out.ts';
@@ -86,7 +86,7 @@ export function repairIn({ diagnoses, operations }: RunPlan): string | undefined
 export function targetOf({ spec }: PlannedDiagnosis, here: string): string {
   const [refused] = refusedTargets(spec);
   if (refused) throw new UsageError(`${placeText(refused.place)}: ${refused.what}: ${refused.fix}`);
-  if (targetHere(spec, here)) return here;
+  if (targetOfOnlyNode(spec, here).state === 'here') return here;
   const { nodeName, targetSelector = {} } = spec;
   const named = nodeName ? [nodeName] : (targetSelector.nodeNames ?? []);
   if (named.length === 0 || (!nodeName && targetSelector.nodeSelector)) {

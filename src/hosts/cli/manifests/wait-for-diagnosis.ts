@@ -1,9 +1,10 @@
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
+import { assignIn } from '../../../pipeline/diagnosis/assign.ts';
 import type { Catalogue } from '../../../pipeline/diagnosis/catalogue.ts';
 import { driveDiagnosis } from '../../../pipeline/diagnosis/drive-diagnosis.ts';
-import type { DriverContext } from '../../../pipeline/diagnosis/driver-environment.ts';
+import type { DriverContext } from '../../../pipeline/diagnosis/driver-context.ts';
 import {
   completeResults,
   largeResultsInMemory,
@@ -48,7 +49,8 @@ export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
     store,
     catalogue,
     largeResults,
-    targetOf: () => nodeName,
+    targetOf: () => ({ state: 'here', nodeName }) as const,
+    assign: assignIn(store),
     // No more objects can arrive.
     arrivalMs: 0,
     runStep,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openSqliteStore } from '../store/sqlite-store.ts';
-import { newDiagnosis } from '../store/store-contract.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+import { newDiagnosis } from './store-contract.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-damaged-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -43,8 +43,10 @@ test.each(DAMAGES)('a row that is %s keeps nobody from the others', async (_, te
   expect(await names()).toEqual(['one', 'six']);
   // Told once, by name, with what to do.
   expect(errors).toHaveLength(1);
-  expect(errors[0]).toMatch(/^Diagnosis default\/two .*damaged.*delete it.*apply it again$/);
-  const damaged = { trouble: 'Damaged', message: errors[0] };
+  expect(errors[0]).toMatch(
+    /^Diagnosis default\/two: .*damaged.*delete the object and apply it again$/,
+  );
+  const damaged = { reason: 'Damaged', message: errors[0] };
   await expect(store.get(keyOf('two'))).rejects.toMatchObject(damaged);
   // In the same commit.
   const written = [
@@ -60,13 +62,14 @@ test.each(DAMAGES)('a row that is %s keeps nobody from the others', async (_, te
     'fulfilled',
     'rejected',
   ]);
-  expect(settled[0]).toHaveProperty('reason.trouble', 'Damaged');
+  expect(settled[0]).toHaveProperty('reason.reason', 'Damaged');
 });
 
 test('what is damaged can be deleted, and made anew', async () => {
   const { store } = await damagedStore("'{'");
   const { resourceVersion } = await store.list('Diagnosis');
-  const events = store.watch('Diagnosis', resourceVersion, new AbortController().signal);
+  const { signal: stop } = new AbortController();
+  const events = store.watch('Diagnosis', { resourceVersion, stop });
   await store.delete(keyOf('two'));
   const { value } = await events[Symbol.asyncIterator]().next();
   expect(value).toMatchObject({ type: 'DELETED', object: { metadata: { name: 'two' } } });

@@ -1,0 +1,41 @@
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { PodReference, SeenPod } from '../api/named-pod.ts';
+import type { EarlierActions } from '../operations/processor-host.ts';
+import type { Store, StoredObject } from '../store/store.ts';
+import type { RetryOptions } from '../store/store-answer.ts';
+import type { Assign } from './assign.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { LargeResults } from './large-results.ts';
+import type { RunStep } from './run-step.ts';
+import type { Semaphore } from './semaphore.ts';
+import type { Target } from './target.ts';
+
+/** What the driver of Diagnoses works with. */
+export interface DriverContext {
+  readonly store: Store;
+  readonly catalogue: Catalogue;
+  readonly largeResults: LargeResults;
+  readonly targetOf: (spec: DiagnosisSpec) => Target;
+  /** Absent where a controller assigns Diagnoses: the driver writes `status` only then. */
+  readonly assign?: Assign | undefined;
+  readonly runStep: RunStep;
+  /** Whether the node has a pod. Absent: every pod is assumed to exist. */
+  readonly findPod?: (pod: PodReference, restMs: number, stop: AbortSignal) => Promise<SeenPod>;
+  /** Limits the steps with large results, which are in memory until the step ends. */
+  readonly largeSteps?: Semaphore;
+  /** The actions of a step that a crash interrupted, by its purpose. Absent where no journal is kept. */
+  readonly earlierActionsFor?: (purpose: string) => Promise<EarlierActions>;
+  /** This process shuts down: no step begins, and the failure of an aborted step is not stored. */
+  readonly shutdown: AbortSignal;
+  readonly now?: () => Date;
+  /** How long a missing OperationSet, Operation or node is waited for; the default is a minute. */
+  readonly arrivalMs?: number;
+  /** Called with the object after each write. */
+  readonly onSaved?: (object: StoredObject) => void;
+  /** Called with each error of the store. */
+  readonly onError?: (message: string) => void;
+}
+
+export function retryOptionsOf({ shutdown, onError }: DriverContext): RetryOptions {
+  return { stop: shutdown, onError };
+}

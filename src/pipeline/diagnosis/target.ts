@@ -1,0 +1,38 @@
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
+
+/** Which agent runs a Diagnosis, as seen from one node. */
+export type Target =
+  | { readonly state: 'here'; readonly nodeName: string }
+  /** Another agent runs it, and only that one may write to it. */
+  | { readonly state: 'elsewhere' }
+  /** The spec does not tell. */
+  | { readonly state: 'unknown' };
+
+export function targetOn(spec: DiagnosisSpec, here: string): Target {
+  const { nodeName, targetSelector = {} } = spec;
+  // The first field of a selector that is not empty counts. Only a cluster can resolve labels.
+  const { nodeSelector, nodeNames = [] } = targetSelector;
+  const names = nodeName ? [nodeName] : nodeSelector ? [] : nodeNames;
+  if (names.length === 0) return { state: 'unknown' };
+  return names.includes(here) ? { state: 'here', nodeName: here } : { state: 'elsewhere' };
+}
+
+/**
+ * For the only agent of a store. It looks for a pod without a node here. A node that it does not know
+ * by this name is unknown: no other agent would end the Diagnosis, and the kubelet may still tell us
+ * that name.
+ */
+export function targetOfOnlyNode(spec: DiagnosisSpec, here: string): Target {
+  const target = targetOn(spec, here);
+  if (target.state === 'elsewhere') return { state: 'unknown' };
+  return target.state === 'unknown' && namesOnePod(spec)
+    ? { state: 'here', nodeName: here }
+    : target;
+}
+
+/** Several pods, and pods by their labels, are refused when a Diagnosis is applied. */
+function namesOnePod({ podReference, targetSelector = {} }: DiagnosisSpec): boolean {
+  const { nodeSelector, podSelector, podReferences = [] } = targetSelector;
+  if (nodeSelector || podSelector) return false;
+  return podReference !== undefined || podReferences.length === 1;
+}

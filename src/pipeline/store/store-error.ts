@@ -1,0 +1,32 @@
+/** The reasons of the Kubernetes API, and `Damaged`: the stored bytes of this object are unreadable. */
+export type StoreErrorReason =
+  | 'AlreadyExists'
+  | 'NotFound'
+  | 'Conflict'
+  | 'Expired'
+  | 'BadRequest'
+  | 'Invalid'
+  | 'Forbidden'
+  | 'Unauthorized'
+  | 'RequestEntityTooLarge'
+  | 'TooManyRequests'
+  | 'ServiceUnavailable'
+  | 'Damaged';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly reason: StoreErrorReason;
+  /** When the store asks to wait before the next attempt. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(reason: StoreErrorReason, message: string, retryAfterMs?: number) {
+    super(message);
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The same request may succeed later. */
+export function isTemporary({ reason }: StoreError): boolean {
+  return reason === 'ServiceUnavailable' || reason === 'TooManyRequests';
+}
