@@ -114,13 +114,13 @@ function invalid({ kind }: Kind, given: unknown, problems: readonly Problem[]): 
     field === '' ? message : `${field}: ${message}`,
   );
   const details = { kind, name, causes };
-  const what = `${kind}.${GROUP} "${name}" is invalid`;
+  const title = `${kind}.${GROUP} "${name}" is invalid`;
   // As an API server answers, because clients know that.
   if (problems.some(({ what }) => what === UNKNOWN_FIELD)) {
-    const text = `${what}: strict decoding error: ${list.join('; ')}`;
+    const text = `${title}: strict decoding error: ${list.join('; ')}`;
     return new StatusError('BadRequest', text, details);
   }
-  return new StatusError('Invalid', `${what}: ${list.join('; ')}`, details);
+  return new StatusError('Invalid', `${title}: ${list.join('; ')}`, details);
 }
 
 function warningOf({ place, what, fix }: Problem): string {

@@ -21,7 +21,7 @@ import {
   UNREAD_MS,
 } from './limits.ts';
 import { readBody } from './read-body.ts';
-import { type Reason, StatusError, statusOf } from './status-error.ts';
+import { StatusError, statusOf } from './status-error.ts';
 
 export interface Serving {
   readonly host: string;

@@ -16,7 +16,7 @@ const CODES = {
   ServiceUnavailable: 503,
 } as const;
 
-export type Reason = keyof typeof CODES;
+type Reason = keyof typeof CODES;
 
 interface Details {
   readonly kind?: string;

@@ -31,17 +31,17 @@ function withoutDeeds(text: string): string {
   const { status } = object;
   const lists = ['actions', 'plannedActions'].flatMap((name) => {
     const actions = listAt(status, name);
-    return actions ? [[name, actions.map(withoutDeed)]] : [];
+    return actions ? [[name, actions.map(withoutDeed)] as const] : [];
   });
   // A damaged object stays as it is.
   if (lists.length === 0) return text;
-  const renamed = { ...(status as object), ...Object.fromEntries(lists) };
+  const renamed: object = { ...(status as object), ...Object.fromEntries(lists) };
   return JSON.stringify({ ...object, status: renamed });
 }
 
 function withoutDeed(action: unknown): unknown {
   if (typeof action !== 'object' || action === null) return action;
-  const fields = Object.entries(action);
+  const fields = Object.entries(action) as [string, unknown][];
   return Object.fromEntries(
     fields.map(([name, value]) => [name === 'deed' ? 'description' : name, value]),
   );

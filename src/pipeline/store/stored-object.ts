@@ -35,23 +35,23 @@ export function emptyObject(key: ObjectKey): StoredObject {
   return createdObject({ apiVersion: API_VERSION, kind, metadata: key, spec: {} }, new Date());
 }
 
-/** The metadata that `update` writes. */
-function writableMetadata(metadata: NewObject['metadata']): Partial<NewObject['metadata']> {
-  const { labels, annotations, finalizers, ownerReferences } = metadata;
+/** The metadata that `update` writes. Empty lists are left out, as in Kubernetes. */
+function writableMetadata(metadata: NewObject['metadata']) {
+  const { labels, annotations, finalizers = [], ownerReferences = [] } = metadata;
   return {
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
-    ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
-    ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
+    labels,
+    annotations,
+    finalizers: finalizers.length > 0 ? finalizers : undefined,
+    ownerReferences: ownerReferences.length > 0 ? ownerReferences : undefined,
   };
 }
 
 /** Returns `before` itself when nothing changes. */
 export function updatedObject(before: StoredObject, wanted: StoredObject): StoredObject {
-  const { labels, annotations, finalizers, ownerReferences, ...rest } = before.metadata;
   const isOtherSpec = !isDeepStrictEqual(before.spec, wanted.spec);
-  const generation = rest.generation + (isOtherSpec ? 1 : 0);
-  const metadata = { ...rest, generation, ...writableMetadata(wanted.metadata) };
+  const generation = before.metadata.generation + (isOtherSpec ? 1 : 0);
+  const written = writableMetadata(wanted.metadata);
+  const metadata = defined({ ...before.metadata, generation, ...written });
   const after = { ...before, metadata, spec: wanted.spec };
   return isDeepStrictEqual(before, after) ? before : after;
 }
