@@ -215,7 +215,7 @@ test('what the last step of one that was deleted has found is not left behind', 
   };
   walk.acts.set('a', async ({ stop }) => {
     await sleep(50);
-    const { metadata } = await walk.kept();
+    const { metadata } = await walk.stored();
     await walk.delete();
     await until(() => stop.aborted || log.includes(`remove ${metadata.uid}`));
     return { succeeded: true, results: { large: 'x'.repeat(100_000) } };
