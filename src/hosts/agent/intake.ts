@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { TriggerSpec } from '../../pipeline/api/trigger.ts';
-import { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
 import type { Store } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
 import {

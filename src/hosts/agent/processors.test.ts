@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import { processorBackend } from './processors.ts';
 
 /** Both end before they touch a node: they are told nothing. */

@@ -1,4 +1,4 @@
-import type { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
+import type { Semaphore } from '../../lib/std/semaphore.ts';
 import { OWN_TIMEOUT_SECONDS } from '../../pipeline/operations/limits.ts';
 import { failedWith, type StepInput } from '../../pipeline/operations/operation-result.ts';
 import type { OwnProcessor } from '../../pipeline/operations/own-processor.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import type { Semaphore } from '../../lib/std/semaphore.ts';
 import { assignIn } from '../../pipeline/diagnosis/assign.ts';
 import type { Catalogue } from '../../pipeline/diagnosis/catalogue.ts';
 import { podLookup } from '../../pipeline/diagnosis/find-pod.ts';
 import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
 import { type StepNode, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
-import type { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import type { Store } from '../../pipeline/store/store.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';

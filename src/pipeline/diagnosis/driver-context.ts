@@ -1,3 +1,4 @@
+import type { Semaphore } from '../../lib/std/semaphore.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { EarlierActions } from '../operations/processor-host.ts';
@@ -7,7 +8,6 @@ import type { Assign } from './assign.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LargeResults } from './large-results.ts';
 import type { RunStep } from './run-step.ts';
-import type { Semaphore } from './semaphore.ts';
 import type { Target } from './target.ts';
 
 /** What the driver of Diagnoses works with. */

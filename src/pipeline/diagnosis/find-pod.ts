@@ -1,8 +1,8 @@
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import { podReferenceOn } from '../operations/pod-on-node.ts';
 import type { DriverContext } from './driver-context.ts';
 import { POD_LOOKUP_MS, READING_STEPS_MAX } from './limits.ts';
 import type { StepNode } from './run-step.ts';
-import { Semaphore } from './semaphore.ts';
 
 const noConsent = async () => ({ given: 'none', why: 'a lookup changes nothing' }) as const;
 

@@ -1,4 +1,5 @@
 import { messageOf } from '../../lib/std/message-of.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { Processor } from '../api/processor-of.ts';
 import {
   failedWith,
@@ -11,7 +12,6 @@ import { ownProcessor, runOperation } from '../operations/run-operation.ts';
 import type { CurrentDiagnosis } from '../operations/step-input.ts';
 import { type ApprovalRequest, approvedIn, mayAct, type Wanted } from './approval.ts';
 import { EXCHANGES_MAX, PROGRAM_STEPS_MAX, READING_STEPS_MAX } from './limits.ts';
-import { Semaphore } from './semaphore.ts';
 
 /** One step of a Diagnosis whose checkpoint is stored. */
 export interface StepToRun {

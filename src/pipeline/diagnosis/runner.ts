@@ -1,3 +1,4 @@
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import { follow } from '../store/follow.ts';
 import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
@@ -9,7 +10,6 @@ import { type DriverContext, retryOptionsOf } from './driver-context.ts';
 import { failOnDefect } from './fail-on-defect.ts';
 import { IN_FLIGHT_MAX, LARGE_STEPS_MAX, OVERDUE_MAX } from './limits.ts';
 import { isUnobserved, observeEnded } from './observe-ended.ts';
-import { Semaphore } from './semaphore.ts';
 import { hasEnded, overdueAt, retentionMs, timerMs } from './time-left.ts';
 
 interface RunnerContext extends DriverContext {
