@@ -7,7 +7,7 @@ const BANNED: readonly { readonly words: string; readonly write: string }[] = [
   { words: 'wish|wishes|wished', write: 'options, request' },
   { words: 'mishaps?|troubles?', write: 'error, failure' },
   { words: 'lends?|lent|lending|borrow|borrows|borrowed', write: 'with…, acquire' },
-  { words: 'happenings?', write: 'trigger event' },
+  { words: '(?<!from |is )happenings?', write: 'trigger event' },
   { words: 'left-overs?', write: 'leftover' },
   {
     words: '(?:a|the|new|each|every|second|last|next|own) look|looks again|look(?:s|ed) at',

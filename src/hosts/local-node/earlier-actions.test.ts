@@ -34,7 +34,7 @@ test('what was done for a step is known to its next attempt, and to no other', a
   expect(await earlierActions(folder, `${STEP}0`, unneeded)).toEqual({ isKnown: true, done: [] });
 });
 
-test('what a crash left open is settled by a look, and then known', async () => {
+test('an action interrupted by a crash is settled by a check, and then known', async () => {
   const fixture = new SyntheticRepair();
   await journal().intend({ ...INTENT, purpose: STEP });
   // It was unmounted, and then we were killed.

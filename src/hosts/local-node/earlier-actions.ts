@@ -5,8 +5,8 @@ import type { EarlierActions } from '../../pipeline/operations/processor-host.ts
 import { SETTLE_AGAIN_MS, SETTLE_TRIES_MAX } from './limits.ts';
 
 /**
- * What was done for one purpose by an attempt that did not live to tell. What a crash left open is
- * settled first: that happens whenever the hands are opened.
+ * What an interrupted attempt has done for one purpose. What a crash left unfinished is settled
+ * first: that happens whenever the repair is opened.
  */
 export async function earlierActions(
   folder: string,

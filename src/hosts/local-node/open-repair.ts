@@ -18,12 +18,12 @@ export interface ManagedNode {
   readonly stateFolder: string;
 }
 
-/** The hands, on a node that is open for as long as they are. */
+/** The repair, on a node that is open as long as it is. */
 export function openRepairOn(node: LiveNode, managed: ManagedNode): Promise<OpenRepair> {
   return openRepair(repairOptions(node, managed));
 }
 
-/** The checks of the hands alone: nothing is changed. */
+/** Only the checks of the repair: nothing is changed. */
 export function dryRunOn(node: LiveNode, managed: ManagedNode): Promise<OpenDryRun> {
   return openDryRun(repairOptions(node, managed));
 }

@@ -34,15 +34,15 @@ export interface CheckRun {
   readonly timeoutMs: number;
 }
 
-/** Who is told while it goes on. */
+/** Receives progress. */
 export interface CheckListener {
-  /** What is looked at now; an empty text when that is over. */
+  /** What is being checked; an empty text at the end. */
   readonly progress: (text: string) => void;
   /** One line for each question that was asked; made for those alone who want to read it. */
   readonly detail: (text: () => string) => void;
 }
 
-/** Looks at the live node once, within the time limit, and keeps what was seen. */
+/** Checks the live node once, within the time limit, and records what it saw. */
 export async function runCheck(
   node: LiveNode,
   asked: CheckRun,

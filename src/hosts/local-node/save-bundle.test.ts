@@ -28,7 +28,7 @@ test('what lies in the way is an answer', async () => {
   expect(await checkSaving(bundle, state)).toEqual({ trouble, todo });
 });
 
-test('a folder with a name of ours is not removed, and keeps nobody from saving', async () => {
+test('a folder with a name of ours is not removed, and does not prevent saving', async () => {
   const state = scratchFolder();
   const folder = join(state, 'bundles');
   for (let day = 10; day < 30; day += 1) {
@@ -42,7 +42,7 @@ test('a folder with a name of ours is not removed, and keeps nobody from saving'
   expect(readdirSync(folder)).toHaveLength(121);
 });
 
-test('the newest hundred are kept, and nothing but our own is removed', async () => {
+test('the newest hundred are retained, and nothing but our own is removed', async () => {
   const state = scratchFolder();
   const folder = join(state, 'bundles');
   mkdirSync(folder, { mode: 0o700 });

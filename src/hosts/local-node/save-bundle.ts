@@ -13,7 +13,7 @@ import { type Bundle, filesOfBundle, packBundle } from '../../node/recording/bun
 import { BundleError } from '../../node/recording/bundle-error.ts';
 import { writeNewFile } from './write-new-file.ts';
 
-/** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
+/** Recoveries whose evidence is retained. One has a few hundred kilobytes on a large node. */
 const BUNDLES_MAX = 100;
 
 type Saved = { readonly path: string } | Unsaved;
@@ -29,7 +29,7 @@ export function bundleNameOf({ node }: Pick<Report, 'node'>, findingId: string):
   return `${node.time.replace(/[-:]|\.\d+Z$/g, '')}-${findingId}.tgz`;
 }
 
-/** Keeps the evidence of a recovery below the state folder. */
+/** Saves the evidence of a recovery below the state folder. */
 export async function saveBundle(
   bundle: Bundle,
   stateFolder: string,
@@ -99,7 +99,7 @@ function removeOldest(folder: string): void {
   for (const name of ours.toSorted().slice(0, -BUNDLES_MAX)) rmSync(join(folder, name));
 }
 
-/** Writes a bundle, to a new file for root's eyes only: it names pods, paths and volumes. */
+/** Writes a bundle to a new file that only root can read: it names pods, paths and volumes. */
 export async function writeBundle(
   bundle: Bundle,
   path: string,

@@ -23,7 +23,7 @@ export interface StepListener extends CheckListener {
   readonly onLetGo: (node: LiveNode) => Promise<void>;
 }
 
-/** Lends this node to one step, for its time; what has begun to change the node is not cut short. */
+/** Passes this node to one step, within its time; an action that has started is not cut short. */
 export async function withStepHost<T>(
   { node: managed, consent, stop, purpose }: StepHostOptions,
   timeoutMs: number,

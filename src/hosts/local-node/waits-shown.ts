@@ -7,7 +7,7 @@ const EACH_MS = 500;
 /** Of a name, so that the seconds behind it are seen on a terminal of 80 columns. */
 const NAME_CHARACTERS_MAX = 48;
 
-/** Tells what a check does, and when it has to wait: what for, how long already, how long at most. */
+/** Shows what a check does, and when it has to wait: for what, how long already, how long at most. */
 export class WaitsShown {
   readonly #progress: (text: string) => void;
   readonly #timer: NodeJS.Timeout;

@@ -5,7 +5,7 @@ import { kubeletNotRunning } from '../faults/kubelet-not-running/fault.ts';
 import { checkUp } from './judge-faults.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
-test('whoever asks about one pod is told of what concerns every pod of the node', async () => {
+test('a check of one pod reports what concerns every pod of the node', async () => {
   const node = nodeNamed('active-crashed', nodes()).build();
   const only = { namespace: 'default', name: 'web-0' };
   const [judged] = await checkUp([kubeletNotRunning], takeSnapshot(node), only);

@@ -45,7 +45,7 @@ async function contradictions(snapshot: Snapshot): Promise<readonly Unknown[]> {
   return why === undefined ? [] : [{ why }];
 }
 
-/** A pod that is not here must not be told to be well. */
+/** A pod that is not here must not be reported as clear. */
 async function otherPodUnknowns(snapshot: Snapshot, only: PodName): Promise<readonly Unknown[]> {
   const listed = await attempt(snapshot.of(pods));
   const held = await attempt(snapshot.of(containers));
@@ -109,7 +109,7 @@ function rank({ state }: Finding): number {
   return FINDING_STATES.indexOf(state);
 }
 
-/** The same thing in the same fault has the same id at every look. */
+/** The same subject of the same fault has the same id in every check. */
 export function findingId(fault: { readonly id: string }, { pins }: Finding): string {
   const FINDING_ID_DIGITS = 6;
   const parts = Object.entries(pins).toSorted(([left], [right]) => (left < right ? -1 : 1));

@@ -41,7 +41,7 @@ function judged(fixture: AnyFault, findings: readonly Finding[], unknown?: strin
   return { fault: fixture, verdict: verdictOf({ findings, unknowns }) };
 }
 
-test('what hurts most comes first, whatever order it was judged in', () => {
+test('the most urgent fault comes first, whatever order it was judged in', () => {
   const report = makeReport(NODE, [
     judged(fault('well'), []),
     judged(fault('harmless'), [finding('benign')]),
@@ -49,10 +49,10 @@ test('what hurts most comes first, whatever order it was judged in', () => {
     judged(fault('sleeping'), [finding('latent')]),
     judged(fault('aching-little', { severity: 'degraded' }), [finding('active')]),
     judged(fault('aching'), [finding('latent'), finding('active')]),
-    judged(fault('hurt', { severity: 'info' }), [finding('damaged')]),
+    judged(fault('damaged', { severity: 'info' }), [finding('damaged')]),
   ]);
   expect(report.faults.map(({ name }) => name)).toEqual([
-    'hurt',
+    'damaged',
     'aching',
     'aching-little',
     'sleeping',

@@ -14,7 +14,7 @@ export function makeReport(node: NodeSummary, judged: readonly Judged[]): Report
 
 const SEVERITIES = ['broken', 'degraded', 'info'] as const;
 
-/** What hurts most comes first; faults that hurt alike keep their order. */
+/** The most urgent fault comes first; equally urgent faults stay in their order. */
 function byHarm(left: Judged, right: Judged): number {
   return (
     harmRank(left) - harmRank(right) ||

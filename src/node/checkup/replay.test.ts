@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settingsIn } from './replay.ts';
 
-test('a bundle keeps the waits that a watch has seen', () => {
+test('a bundle has the waits that a watch has seen', () => {
   const settings = { minimumAgeMs: 5, waitedMs: { '812/1532 830 262 /x': 60_000 } };
   expect(settingsIn({ settings })).toMatchObject(settings);
   expect(settingsIn({ settings: {} }).waitedMs).toBeUndefined();

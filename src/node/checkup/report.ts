@@ -38,7 +38,7 @@ export interface MissingReport {
 
 export interface NodeSummary {
   readonly name: string;
-  /** The node's clock when it was looked at. */
+  /** The node's clock at the time of the check. */
   readonly time: string;
   readonly kubelet: {
     readonly presence: 'running' | 'stopped' | 'absent' | 'unknown';
@@ -95,7 +95,7 @@ export interface FindingReport {
   readonly alternatives: readonly string[];
   /** Why we have no action for it: then only a person can cure it. */
   readonly refusal?: string;
-  /** What keeps it from happening again, once it is cured. */
+  /** What prevents it from happening again after the repair. */
   readonly prevention?: readonly string[];
   readonly actions: readonly Action[];
   /** Findings of other faults that must be repaired before this one. */

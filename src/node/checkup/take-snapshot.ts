@@ -2,7 +2,7 @@ import { logSignatures } from '../faults/index.ts';
 import type { Evidence, Snapshot, SnapshotOptions } from '../model/evidence.ts';
 import type { NodeReader } from '../model/node-reader.ts';
 
-/** Starts a look at a node in which each kind of evidence is collected at most once. */
+/** Takes a snapshot of a node, in which each kind of evidence is collected at most once. */
 export function takeSnapshot(
   node: NodeReader,
   settings: SnapshotOptions = {},

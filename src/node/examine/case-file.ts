@@ -94,7 +94,7 @@ export async function caseFileOf(
   return {
     files: gathered.files,
     values,
-    // The last that the texts tell of is the moment at which they were taken.
+    // The last time in the texts is the moment at which they were taken.
     node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
     runtime: gathered.runtime,
     gaps,
@@ -103,7 +103,7 @@ export async function caseFileOf(
   };
 }
 
-/** Names alone tell that there are no left-overs; of one that is there they tell little. */
+/** Names alone show that there are no leftovers; they say little about an existing one. */
 function givenVolumes(
   { paths, parts }: Gathering,
   root: string,
@@ -113,7 +113,7 @@ function givenVolumes(
   const isAll = (parts.get('listing') ?? []).some(isAllVolumes);
   const hasLeftovers = paths.some((path) => path.includes('.deleting~'));
   if (listed && hasLeftovers) {
-    gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
+    gaps.set(leftoverFolders, 'names alone do not show age, content and mounts');
   } else if (listed && !isAll) gaps.set(leftoverFolders, 'perhaps only some of them');
   return listed;
 }

@@ -1,6 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../lib/std/json.ts';
 
-/** What a JSON or YAML document can be, and how a person is told of it. */
+/** What a JSON or YAML document can be, and how it is called. */
 export const DOCUMENT_KINDS = {
   pods: 'pods (the kubelet, or kubectl get pod)',
   nodes: 'nodes (kubectl get node)',

@@ -25,7 +25,7 @@ test('beginnings without an end cost no more than their lines', () => {
   }
 }, 20_000);
 
-test('what is too much to be read is told', () => {
+test('reports what is too large to be read', () => {
   const deep = `{"kind":"Pod","a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`;
   const why = 'JSON that was not read: nested more than 100 levels deep';
   expect(documentsIn(deep)).toEqual({ documents: [], rest: '', unread: [why] });

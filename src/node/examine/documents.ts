@@ -8,7 +8,7 @@ export interface Document {
   readonly value: unknown;
   /** From 1. */
   readonly line: number;
-  /** JSON that was cut is no JSON; of YAML nobody can tell that more followed. */
+  /** JSON that was cut is invalid; YAML that was cut is not recognisable. */
   readonly form: 'json' | 'yaml';
 }
 

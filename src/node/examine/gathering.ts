@@ -106,7 +106,7 @@ async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
 
 const CUT = 'a part, for the collector could not read it to its end';
 
-/** What only our collector writes, and how a person is told of it. */
+/** What only our collector writes, and how it is called. */
 function takeCollected({ text, collected }: CollectedText, draft: Draft): string | undefined {
   const lines = text.split('\n').filter((line) => line !== '');
   switch (collected) {

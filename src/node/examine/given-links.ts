@@ -15,7 +15,7 @@ const BIN_GONE = /(?:cannot access|ls:) '?\/bin'?: No such file or directory/;
 // usr/sbin, /usr/lib
 const INTO_USR = /^\/?usr\/[^/]+\/?$/;
 
-/** What `ls -ld /bin /sbin /lib /usr/bin` tells; undefined when it says nothing of /bin. */
+/** What `ls -ld /bin /sbin /lib /usr/bin` shows; undefined without /bin. */
 export function givenLinks(text: string): MergedUsr | undefined {
   const links = new Map([...text.matchAll(LINK)].map(([, path = '', to = '']) => [path, to]));
   const target = links.get('/bin');

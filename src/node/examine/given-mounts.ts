@@ -5,7 +5,7 @@ import type { Part } from './part.ts';
 /** A mount table that was given, and what is known of where it comes from. */
 export interface GivenTable {
   readonly table: MountTable;
-  /** The process whose table it is, where the text around it tells. */
+  /** The process whose table it is, if the text around it shows it. */
   readonly pid: number | undefined;
   /** It is not cut, and every mount hangs on another one, up to the root. */
   readonly isWhole: boolean;

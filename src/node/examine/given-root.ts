@@ -1,7 +1,7 @@
 import type { MountTable } from '../evidence/mounts/mount-table.ts';
 import { flagValue } from '../evidence/processes/command-line.ts';
 
-/** Where a kubelet keeps its pods when nobody says otherwise. */
+/** The default root directory of a kubelet. */
 const USUAL_ROOT = '/var/lib/kubelet';
 
 // /var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volume-subpaths/conf/app/1

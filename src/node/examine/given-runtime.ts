@@ -5,7 +5,7 @@ export class GivenRuntime {
   readonly #containers = new Map<string, object>();
   readonly #sandboxes = new Map<string, object>();
   readonly #statuses = new Map<string, object>();
-  /** Containers of which the runtime itself told the log path. */
+  /** Containers whose log path comes from the runtime itself. */
   readonly inspected = new Set<string>();
   /** The runtime's own list of all containers, or all sandboxes, was among it. */
   hasContainerList = false;
@@ -79,7 +79,7 @@ export class GivenRuntime {
     if (!this.#containers.has(id)) this.#containers.set(id, { ...created, podSandboxId: sandbox });
   }
 
-  /** The containers of a pod as its status tells them, where the runtime itself was not asked. */
+  /** The containers of a pod according to its status, if there is nothing from the runtime. */
   addPod(pod: unknown): void {
     const labels = {
       'io.kubernetes.pod.uid': textAt(pod, 'metadata', 'uid') ?? '',

@@ -29,7 +29,7 @@ const DERIVED: ReadonlySet<Evidence<unknown>> = new Set<Evidence<unknown>>([
   teardownLog,
 ]);
 
-/** A look at a node of which only the given texts are there. Nothing is guessed for the rest. */
+/** A snapshot of a node that has only the given texts. Nothing is guessed for the rest. */
 export function givenSnapshot(file: CaseFile): Snapshot {
   const { values, node } = file;
   const collected = new Map<Evidence<unknown>, Promise<unknown>>();

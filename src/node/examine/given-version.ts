@@ -24,7 +24,7 @@ export async function versionsInText(
   return knownOf(await Promise.all(read.map(attempt)));
 }
 
-/** A page of metrics tells the version of the program that served it. */
+/** A page of metrics has the version of the program that served it. */
 export async function versionsInMetrics(
   text: string,
   name: string,
@@ -40,7 +40,7 @@ export async function versionsInMetrics(
 const IN_LOG =
   /(?:kubeletVersion=\\*"|server\.go:\d+\] (?:Starting Kubelet )?Version: |"kubeletVersion":")(v\d[^"\s\\]*)/g;
 
-/** A kubelet tells its version when it is started; the last start counts. */
+/** A kubelet logs its version when it starts; the last start counts. */
 export async function versionsInLog(
   text: string,
   name: string,

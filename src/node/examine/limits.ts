@@ -4,7 +4,7 @@ export const TEXTS_BYTES_MAX = 256 * 1024 * 1024;
 /** Texts at once: all that a collector writes, from several nodes. */
 export const FILES_MAX = 2_000;
 
-/** Words of a runtime about a mount that are kept; each says the same as the one before. */
+/** Messages of a runtime about a mount that are retained; they repeat each other. */
 export const REFUSALS_MAX = 200;
 
 /** Lines over which a message can be folded, by YAML or by a terminal. */

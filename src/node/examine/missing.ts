@@ -11,7 +11,7 @@ export interface Missing {
 const PID = '$(pidof kubelet)';
 const PROXY = 'kubectl get --raw /api/v1/nodes/NODE/proxy';
 
-/** By the id of the evidence. What no single command shows, our own look collects. */
+/** By the id of the evidence. What no single command shows, `kubediag bundle` collects. */
 const COMMANDS: Readonly<Record<string, string>> = {
   'kubelet-version': 'kubelet --version',
   'mount-table': `cat /proc/${PID}/mountinfo`,

@@ -1,6 +1,6 @@
 import { LIST_COMMAND } from './listed-folders.ts';
 
-/** Of what kind the lines of a text can be, and how a person is told of it. */
+/** Of what kind the lines of a text can be, and how it is called. */
 export const TEXT_KINDS = {
   mountinfo: 'a mount table (mountinfo)',
   'plain-mounts':
@@ -142,7 +142,7 @@ const PLAIN: Partial<Readonly<Record<TextKind, RegExp>>> = {
 export type KindsOfText = ReadonlyMap<TextKind, string>;
 
 /**
- * Tells a text apart, line by line. A line of no kind belongs to nothing, unless it continues a
+ * Recognises a text, line by line. A line of no kind belongs to nothing, unless it continues a
  * line of a log or a description above it. Line numbers stay those of the file.
  */
 export function textKinds(text: string): KindsOfText {

@@ -1,6 +1,6 @@
 import { ReadError } from './node-reader.ts';
 
-/** A read that may fail without ending the look, with the error as a value. */
+/** A read that may fail without ending the check, with the error as a value. */
 export type Attempt<T> =
   | { readonly known: true; readonly value: T }
   | { readonly known: false; readonly why: string; readonly error: ReadError };

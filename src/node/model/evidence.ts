@@ -18,18 +18,18 @@ export interface Snapshot {
   of<T>(evidence: Evidence<T>): Promise<T>;
 }
 
-/** What a person may tell us because the node cannot. */
+/** What a person may specify because the node does not show it. */
 export interface SnapshotOptions {
   readonly kubeletPid?: number | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;
   /** The file that the kubelet logs to, when it is not found by itself. */
   readonly kubeletLog?: string | undefined;
-  /** A left-over folder that is younger may still be in use. */
+  /** A younger leftover directory may still be in use. */
   readonly minimumAgeMs?: number | undefined;
   /**
-   * For how long earlier looks have seen calls of the kubelet that do not return. Told by whoever
-   * looks again and again, so that the next look, or a replay of it, can say how long they last.
+   * For how long earlier checks have seen calls of the kubelet that do not return. Set by a watch, so
+   * that the next check, or a replay of it, can say how long they last.
    */
   readonly waitedMs?: Readonly<Record<string, number>> | undefined;
 }

@@ -18,7 +18,7 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly affected: readonly AffectedVersions[];
   /** It is about what runs at this moment, which no text that somebody sent can show. */
   readonly isOfTheMoment?: true;
-  /** Its findings concern every pod of the node: whoever asks about one pod is told of them too. */
+  /** Its findings concern every pod of the node: a check of one pod reports them too. */
   readonly isOfTheNode?: true;
   /** Every reason a finding of this fault may carry, and what it means. */
   readonly reasons: Readonly<Record<string, string>>;

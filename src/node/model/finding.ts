@@ -3,7 +3,7 @@ import type { Origin } from './origin.ts';
 export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const;
 
 /**
- * damaged: harm is done. active: it hurts now. latent: it will hurt, for example at the next
+ * damaged: harm is done. active: it does harm now. latent: it will do harm, for example at the next
  * restart. benign: seen, and harmless here.
  */
 export type FindingState = (typeof FINDING_STATES)[number];
@@ -13,7 +13,7 @@ export function isActive({ state }: Pick<Finding, 'state'>): boolean {
   return state === 'damaged' || state === 'active';
 }
 
-/** A line a sceptical engineer can check by hand, and where it was read. */
+/** A line that an engineer can verify, and where it was read. */
 export interface Proof {
   /** What the line shows, in words. */
   readonly claim: string;
@@ -45,15 +45,15 @@ export interface Finding<P extends object = object> {
   readonly blastRadius: string;
   /** The look-alikes that were checked and ruled out. */
   readonly excluded: readonly string[];
-  /** Other cures than ours, each a command or a sentence: `advice.ts` tells them apart. */
+  /** Other repairs than ours, each a command or a sentence: `advice.ts` distinguishes them. */
   readonly alternatives: readonly string[];
-  /** Why our hands would refuse it whatever they are told: then only a person can cure it. */
+  /** Why we never repair it: then only a person can. */
   readonly refusal?: string;
-  /** What keeps it from happening again, once it is cured. */
+  /** What prevents it from happening again after the repair. */
   readonly prevention?: readonly string[];
   readonly pins: P;
   /** The uids of the pods that a person must name: whether they are gone is not proven. */
   readonly mustName?: readonly string[];
-  /** What the pinned thing held when it was looked at, for its recovery; no part of its id. */
+  /** What the pinned object contained at the time of the check, for its recovery; no part of its id. */
   readonly contents?: readonly string[];
 }

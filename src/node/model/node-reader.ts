@@ -82,7 +82,7 @@ export interface Questions {
     readonly ask: KubeletPage;
     readonly answer: HttpAnswer;
   };
-  /** What the kubelet is doing, by its own account; it stops for a moment to tell. */
+  /** The goroutines of the kubelet; it stops for a moment to dump them. */
   readonly goroutines: {
     readonly ask: KubeletPage & { readonly as: 'goroutines' };
     readonly answer: GoroutineDump;
@@ -103,7 +103,7 @@ export interface Questions {
           /** With all that the runtime knows of it, in its own words. */
           readonly verbose?: true;
         }
-      // With all that the runtime knows of it: only for what is kept before it is removed.
+      // With all that the runtime knows of it: only to save it before the removal.
       | { readonly socket: string; readonly call: 'PodSandboxStatus'; readonly id: string };
     readonly answer: RuntimeAnswer;
   };
@@ -119,7 +119,7 @@ export type Question<K extends QuestionKind> = Questions[K]['ask'];
 export type Answer<K extends QuestionKind> = Questions[K]['answer'];
 
 /**
- * The worlds that implement it: the live node, a recorded bundle, a recording pass-through and, for
+ * Its implementations: the live node, a recorded bundle, a recording pass-through and, for
  * tests, one that fails on purpose. Each question is answered, or rejected with a ReadError, within
  * its time limit. Nothing else escapes.
  */
@@ -179,13 +179,13 @@ export interface OpenFile {
   readonly by: string;
   readonly path: string;
   readonly mount?: number; // The id of the mount that a descriptor is on.
-  readonly inode?: string; // Of the file of a descriptor, where the kernel tells.
+  readonly inode?: string; // Of the file of a descriptor, if the kernel reports it.
   readonly device?: string; // The "254:1" of the filesystem of a mapped file.
 }
 
 /**
  * A file of text, or the journal: its entries that have one of these fields ("_COMM=kubelet"), in
- * the folder that is named, or else where the node keeps its journal.
+ * the folder that is named, or else where the node stores its journal.
  */
 export type LogPlace =
   | { readonly file: string }

@@ -1,2 +1,2 @@
-/** What the kernel shows as the name of a reader: as long as it keeps one, fifteen bytes. */
+/** The process name of a reader; the kernel limits it to fifteen bytes. */
 export const READER_NAME = 'kubediag-reader';

@@ -26,7 +26,7 @@ export type Verdict<P extends object = object> =
     };
 
 /**
- * Weighs what a fault saw. A benign finding is no alarm, and a doubt is never `clear`.
+ * Weighs what a fault saw. A benign finding is no alarm, and an unknown is never `clear`.
  */
 export function verdictOf<P extends object>(seen: {
   readonly findings: readonly Finding<P>[];

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('names that are no text are told apart from those that only look like it', () => {
+test('distinguishes names that are no text from those that only look like it', () => {
   const mark = 'a\ufffd';
   for (const name of ['plain', 'ü', mark]) writeFileSync(join(folder, name), '');
   writeFileSync(within(ODD), '');
@@ -32,7 +32,7 @@ test('a folder whose name is no text is walked through all the same', () => {
   ]);
 });
 
-test('entries are told with what they are, whatever their names', () => {
+test('entries are listed with their types, whatever their names', () => {
   mkdirSync(within(ODD));
   mkdirSync(join(folder, 'full/inner'), { recursive: true });
   const names = [ODD_NAME, 'full', 'gone'];

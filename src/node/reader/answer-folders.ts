@@ -19,7 +19,7 @@ const HERE = Buffer.from('.');
 
 /**
  * Walks down level by level with names only. A folder that is not there, or is none, simply does
- * not match; one that cannot be read is told, for what lies in it is then not known.
+ * not match; one that cannot be read is reported, because its content is then unknown.
  */
 export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly TreeFolder[] {
   const top = pathInRoot(hostRoot, asked.path, 'follow');
@@ -49,7 +49,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
   return found;
 }
 
-/** Whoever asks has made sure, from the mount tables, that none of these is a mount. */
+/** The caller has made sure, from the mount tables, that none of these is a mount. */
 export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonly Entry[] {
   const folder = pathInRoot(hostRoot, asked.path, 'follow');
   const entryAt = (name: string, here: Buffer): Entry => {

@@ -60,7 +60,7 @@ test('a process that has ended altogether is no process', async () => {
   expect(each(Number(said))).toEqual([]);
 });
 
-test('what is held through a mount that no table shows is told by its mount and its device', async () => {
+test('reports what is held through a mount that no table shows, by its mount and its device', async () => {
   const { pid, said } = await python(
     'import sys',
     'subprocess.check_call(["mount", "-t", "tmpfs", "tmpfs", sys.argv[1]])',
@@ -77,7 +77,7 @@ test('what is held through a mount that no table shows is told by its mount and 
   expect(files).toContainEqual({ by: 'maps', path: '/f', device: said });
 });
 
-test('a mount namespace that only an open file keeps is told', async () => {
+test('reports a mount namespace that only an open file holds', async () => {
   const { pid, said } = await python(
     'child = subprocess.Popen(["unshare", "--mount", "sleep", "600"])',
     'own = os.readlink("/proc/self/ns/mnt")',
@@ -93,7 +93,7 @@ test('a mount namespace that only an open file keeps is told', async () => {
   expect(each(pid)).toContainEqual({ by: expect.stringMatching(/^fd/), path: said });
 });
 
-test('a thread that left the mounts of its process is told with its own', async () => {
+test('reports a thread that left the mounts of its process with its own', async () => {
   const { pid, said } = await python(
     'def leave():',
     '  libc = ctypes.CDLL(None)',

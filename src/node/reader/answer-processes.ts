@@ -12,7 +12,7 @@ import { PROCESSES_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { tableText } from './read-to-end.ts';
 
-/** Only what the kernel tells without asking the process: never its command line or its memory. */
+/** Only what the kernel shows without asking the process: never its command line or its memory. */
 export function allProcesses(hostRoot: string): readonly ProcessEntry[] {
   const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
   // 812
@@ -146,7 +146,7 @@ function mountIdOf(folder: string, by: string): number | undefined {
   return id === undefined ? undefined : Number(id);
 }
 
-/** Told since Linux 5.14. */
+/** Since Linux 5.14. */
 function inodeOf(folder: string, by: string): string | undefined {
   const info = unlessGone(() => readFileSync(`${folder}/${by.replace('fd', 'fdinfo')}`, 'utf8'));
   // ino:	1180417

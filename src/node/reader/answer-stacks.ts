@@ -15,8 +15,8 @@ import { isResting, systemCall } from './system-calls.ts';
 
 /**
  * The Go stacks of the threads of a process that are blocked in a system call, from what the kernel
- * shows of them: nothing is stopped, signalled or changed. Threads are looked at twice, so that the
- * answer can tell which of them have not moved in between.
+ * shows of them: nothing is stopped, signalled or changed. Threads are read twice, so that the
+ * answer shows which of them have not moved in between.
  */
 export async function stacksOf(pid: number, hostRoot: string): Promise<readonly ThreadStack[]> {
   const folder = `${pathInRoot(hostRoot, '/proc', 'follow').toString('utf8')}/${pid}`;

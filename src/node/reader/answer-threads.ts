@@ -9,7 +9,7 @@ import { systemCall } from './system-calls.ts';
 
 /**
  * What each thread of a process waits in. With the path read from the memory of the process this
- * tells, without asking the process anything, on which path it hangs.
+ * shows, without asking the process anything, on which path it hangs.
  */
 export function threadsOf(pid: number, hostRoot: string): readonly Thread[] {
   const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
@@ -17,7 +17,7 @@ export function threadsOf(pid: number, hostRoot: string): readonly Thread[] {
   if (tids.length > THREADS_MAX) {
     throw new ReadError('too-large', `/proc/${pid}/task`, `more than ${THREADS_MAX} threads`);
   }
-  // Not ours to read, or gone: then the paths stay unknown, and so it is told.
+  // Not readable for us, or gone: then the paths are reported as unknown.
   const memory = orCode(() => ProcessMemory.open(`${proc}/${pid}`)).value;
   try {
     return tids.flatMap((tid) => threadOf(`${proc}/${pid}/task/${tid}`, memory) ?? []);

@@ -123,7 +123,7 @@ test('where there is no journal, or nothing to print it with, it says so', async
   mkdirSync(empty);
   await expect(nodeAt(empty).ask('log', asked(OF_KUBELET))).rejects.toMatchObject({
     failure: 'missing',
-    detail: 'this node keeps no journal',
+    detail: 'this node has no journal',
   });
   const script = `
     const { logLines } = await import(${JSON.stringify(join(import.meta.dirname, 'answerer-log.ts'))});

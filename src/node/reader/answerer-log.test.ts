@@ -57,7 +57,7 @@ test('a log of many pieces is read whole, with a line over every edge', async ()
   expect(lines.at(-1)?.number).toBe(10_001);
 });
 
-test('bytes that are no text are kept, and the ends of Windows lines are not', async () => {
+test('preserves bytes that are no text, and drops the ends of Windows lines', async () => {
   const path = join(scratch, 'bytes.log');
   writeFileSync(path, Buffer.from('needle \xff \xc3\xa9\r\n', 'latin1'));
   expect((await ask(path)).lines).toEqual([{ number: 1, text: 'needle \udcff é' }]);

@@ -123,7 +123,7 @@ async function linesOfJournal(asked: Question<'log'>, hostRoot: string): Promise
   if ('file' in log) throw new Error('a file is no journal');
   const source = sourceOf(asked);
   const folder = journalFolder(log.folder, hostRoot);
-  if (folder === undefined) throw new ReadError('missing', source, 'this node keeps no journal');
+  if (folder === undefined) throw new ReadError('missing', source, 'this node has no journal');
   const fields = log.journal.flatMap((field, index) => (index === 0 ? [field] : ['+', field]));
   const named = log.folder === undefined ? [] : [`--directory=${log.folder}`];
   const here = `--directory=${pathInRoot(hostRoot, folder, 'follow').toString('utf8')}`;

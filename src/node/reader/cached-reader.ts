@@ -12,7 +12,7 @@ interface CachedReader {
 /** One is enough: a recovery looks several times, but one look after another. */
 let stored: CachedReader | undefined;
 
-/** Keeps an idle reader for the next look of this run. It ends when none comes soon, and with us. */
+/** Caches an idle reader for the next check of this run. It ends when none comes soon, and with us. */
 export function cacheReader(reader: ReaderProcess, name: string): void {
   stored?.end();
   const release = () => {
@@ -36,7 +36,7 @@ export function endCachedReader(): void {
   stored?.end();
 }
 
-/** The reader that is kept under this name, if there is one; the caller has to end it. */
+/** The cached reader of this name, if there is one; the caller has to end it. */
 export function takeReader(name: string): ReaderProcess | undefined {
   if (stored?.name !== name) return undefined;
   const { reader, release } = stored;

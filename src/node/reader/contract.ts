@@ -13,12 +13,12 @@ const PAGES: Readonly<Record<string, string>> = {
   '/profile': 'a profile',
 };
 
-/** What every world promises, whatever is behind it. `makeReader` may look at the live one first. */
+/** What every node reader promises. `makeReader` may read the live one first. */
 export function describeNodeReader(
   name: string,
   makeReader: (visit: (node: NodeReader) => Promise<void>) => Promise<NodeReader>,
 ): void {
-  describe(`the ${name} world`, () => {
+  describe(`the ${name} node`, () => {
     const scratch = mkdtempSync(join(tmpdir(), 'kubediag-world-'));
     const kubelet = createServer((request, response) => {
       const body = PAGES[request.url ?? ''];
@@ -96,12 +96,12 @@ export function describeNodeReader(
       expect(await node.ask('file', at('link'))).toBe('one\ntwo\n');
     });
 
-    test('keeps bytes that are no text', async () => {
+    test('preserves bytes that are no text', async () => {
       expect(await node.ask('file', at('bytes'))).toBe('a\udcffé\n');
       expect(await node.ask('folder', at('folder'))).toEqual(['\udcfe']);
     });
 
-    test('tells what a path is without following it', async () => {
+    test('reports the type of a path without following it', async () => {
       expect(await node.ask('link', at('link'))).toBe('plain');
       expect(await node.ask('status', at('link'))).toMatchObject({ type: 'link' });
       expect(await node.ask('status', at('plain'))).toMatchObject({ type: 'file', sizeBytes: 8 });
@@ -120,7 +120,7 @@ export function describeNodeReader(
       await expect(absent).rejects.toMatchObject({ failure: 'missing' });
     });
 
-    test('tells what many entries are, and which folders are empty', async () => {
+    test('reports the types of many entries, and which folders are empty', async () => {
       expect(await node.ask('entries', entries)).toMatchObject([
         { name: 'folder', status: { type: 'folder' }, isEmpty: false },
         { name: 'tree', status: { type: 'folder' }, isEmpty: false },

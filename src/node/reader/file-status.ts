@@ -19,7 +19,7 @@ export function statusOf(here: Buffer): FileStatus {
   }
 }
 
-/** The same without the handle, for what is known to be no mount: it would tell nothing. */
+/** The same without the handle, for what is known to be no mount: it would add nothing. */
 export function statusUnheld(here: Buffer): FileStatus {
   const status = lstatSync(here, { bigint: true });
   return {

@@ -1,7 +1,7 @@
 /** No such file, no such process, or a parent that is no folder: gone while we looked. */
 export const IS_GONE: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'ENOTDIR']);
 
-/** What a process with more rights than ours keeps to itself. */
+/** What a process with more rights than ours hides. */
 export const IS_DENIED: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
 
 /** Reads, and gives undefined for the errors of the kernel that are no failure to the caller. */

@@ -22,7 +22,7 @@ export function getFromKubelet(
 }
 
 /**
- * Doors that took the connection and then did not even finish the greeting (TLS), with the moment
+ * Endpoints that accepted the connection and did not even finish the TLS handshake, with the moment
  * until which they are left alone. A paused kubelet would else cost the full time for each page.
  */
 const mute = new Map<string, number>();
@@ -40,8 +40,8 @@ export async function fromKubelet<T>(
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<T> {
   const source = sourceOf(question);
-  const door = `${question.address}:${question.port}`;
-  if ((mute.get(door) ?? 0) > performance.now()) {
+  const endpoint = `${question.address}:${question.port}`;
+  if ((mute.get(endpoint) ?? 0) > performance.now()) {
     throw new ReadError('timeout', source, 'this port did not even greet us a moment ago');
   }
   const options = {
@@ -59,7 +59,7 @@ export async function fromKubelet<T>(
         reject(error);
         return;
       }
-      if (!hasGreeted) mute.set(door, performance.now() + MUTE_MS);
+      if (!hasGreeted) mute.set(endpoint, performance.now() + MUTE_MS);
       reject(new ReadError('timeout', source));
     };
     const receive = (response: IncomingMessage) => {

@@ -23,7 +23,7 @@ async function serve(listener: RequestListener) {
 
 const settings = { hostRoot: '/' };
 
-describe('what the kubelet tells of itself', () => {
+describe('what the kubelet reports about itself', () => {
   test('a dump that comes in pieces is grouped as it comes', async () => {
     const dump = eachDump([{ functions: ['main.work'], count: 2_000, minutes: 3 }]);
     const page = await serve((_, response) => {

@@ -44,7 +44,7 @@ export const PROFILE_BYTES_MAX = 64 * 1024 * 1024;
 /** The kubelet ends a connection after four minutes, and a profile is only sent at its end. */
 export const PROFILE_SECONDS_MAX = 120;
 
-/** How long a port that did not even greet us is left alone: the rest of a look. */
+/** How long a port without a TLS handshake is left alone: the rest of a check. */
 export const MUTE_MS = 20_000;
 
 /** A new reader says that it is ready within this, or the node is too sick to start a process. */
@@ -53,10 +53,10 @@ export const READER_START_MS = 10_000;
 /** Readers that wait for ever on a dead path. Each is a process nobody can kill, so: few. */
 export const READERS_ABANDONED_MAX = 8;
 
-/** So many of them on paths of disks and servers; the rest is kept for the memory of processes. */
+/** So many of them on paths of disks and servers; the rest is reserved for the memory of processes. */
 export const READERS_ON_PATHS_MAX = 6;
 
-/** An idle reader is kept for so long, so that the next look of the same run need not start one. */
+/** How long an idle reader is cached, so that the next check of the same run need not start one. */
 export const READER_CACHED_MS = 2_000;
 
 /** A reader that is silent for so long is busy; what waits behind its question is asked elsewhere. */
@@ -91,7 +91,7 @@ export const PATH_BYTES_MAX = 4096;
 /** Threads of one process; a kubelet has a few dozen, and some hundred on a bad day. */
 export const THREADS_MAX = 10_000;
 
-/** Between the two looks at the threads whose stacks are wanted. A call that works is over by then. */
+/** Between the two reads of the threads whose stacks are wanted. A call that works is over by then. */
 export const STACKS_APART_MS = 2_000;
 
 /** How long all stacks of one answer may take together; one takes some milliseconds. */
@@ -103,13 +103,13 @@ export const PROCESSES_MAX = 100_000;
 /** The end of a log that may be read: some days of a kubelet that says much. */
 export const LOG_BYTES_MAX = 256 * 1024 * 1024;
 
-/** How long the program that prints a journal may take; what it has told by then is the answer. */
+/** How long the program that prints a journal may take; its output by then is the answer. */
 export const JOURNAL_MS = 8_000;
 
 /** Literals of one question. */
 export const LOG_LITERALS_MAX = 1_000;
 
-/** Lines kept of each literal: when it began, and what happened of late. */
+/** Lines retained for each literal: the first ones, and the last ones. */
 export const LOG_FIRST_LINES_MAX = 20;
 export const LOG_LAST_LINES_MAX = 200;
 

@@ -119,7 +119,7 @@ describe.concurrent('a node with mounts that hang', () => {
     expect(await stuckOf(pids)).toEqual(pids);
   });
 
-  test('tells in which call and on which path a thread of another process hangs', async () => {
+  test('reports in which call and on which path a thread of another process hangs', async () => {
     const victim = start('live-check.ts', [JSON.stringify({ rounds: [[status(lone)]] })]);
     await once(victim, 'exit');
     // It ended; the reader that it left behind still waits.
@@ -204,7 +204,7 @@ describe.concurrent('a node with mounts that hang', () => {
     expect(rounds[0]?.abandoned).toHaveLength(1);
   });
 
-  test('the end of the look answers whoever waits, and names the reader that may stay', async () => {
+  test('the end of the check answers waiting questions, and names the reader that may stay', async () => {
     const endAfterMs = QUESTION_MS.file / 2;
     const { rounds, code, lingeredMs } = await answerOf({
       rounds: [
@@ -214,7 +214,7 @@ describe.concurrent('a node with mounts that hang', () => {
       ],
       endAfterMs,
     });
-    const over = { failure: 'not-asked', detail: 'the look is over' };
+    const over = { failure: 'not-asked', detail: 'the check is over' };
     const [, ended, after] = rounds;
     expect(ended?.answers).toMatchObject([over, over]);
     expect(ended?.answers[0]?.tookMs).toBeLessThan(endAfterMs + SLACK_MS);

@@ -132,24 +132,24 @@ describe('a reader that dies', () => {
 });
 
 describe('a reader without work', () => {
-  test('waits a moment for the next who looks at the same node', async () => {
-    const command = noted('kept', readerCommand);
+  test('waits a moment for the next check of the same node', async () => {
+    const command = noted('cached', readerCommand);
     const answerOf = (hostRoot: string) => {
       const node = new LiveNode(command, { hostRoot });
       return node.ask('file', plain).finally(() => node.pause());
     };
     await answerOf('/');
     await answerOf('/');
-    expect(startsIn('kept')).toHaveLength(1);
-    const [first = 0] = startsIn('kept');
+    expect(startsIn('cached')).toHaveLength(1);
+    const [first = 0] = startsIn('cached');
     await expect.poll(() => isAlive(first), { timeout: READER_CACHED_MS + 10_000 }).toBe(false);
     await answerOf('/');
-    expect(startsIn('kept')).toHaveLength(2);
+    expect(startsIn('cached')).toHaveLength(2);
     await answerOf('/proc/self/root');
-    expect(startsIn('kept')).toHaveLength(3);
+    expect(startsIn('cached')).toHaveLength(3);
   });
 
-  test('remembers nothing of the look before', async () => {
+  test('remembers nothing of the previous check', async () => {
     // It takes the connection, and never says a word.
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -231,7 +231,7 @@ describe('many mount tables at once', () => {
 });
 
 describe('a reader that was let go while it waited', () => {
-  test('for a runtime that is silent is gone a moment later, and nobody is told of it', async () => {
+  test('for a runtime that does not answer is gone a moment later, and is not reported', async () => {
     const stop = await listenAt(at('mute.sock'), () => {});
     const node = new LiveNode(noted('let go', readerCommand), { hostRoot: '/' });
     const asked = node.ask('runtime', { socket: at('mute.sock'), call: 'Version' });

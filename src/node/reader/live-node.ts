@@ -55,7 +55,7 @@ export class LiveNode implements NodeReader {
   readonly #slow = new Set<ReaderProcess>();
   /** Readers that hang, with what they wait for, for as long as they do not die. */
   readonly #abandoned = new Map<ReaderProcess, Waiting>();
-  /** Those of every node that this program has opened: a plan and its deeds look one after another. */
+  /** Those of every node that this program has opened: a plan and its actions check one after another. */
   static readonly #hung = new Map<ReaderProcess, Waiting>();
   /** Questions that wait for one of these to come back, before they are asked. */
   readonly #patient = new Set<Pick<Waiting, 'kind' | 'question' | 'source'> & BegunAt>();
@@ -112,7 +112,7 @@ export class LiveNode implements NodeReader {
     }
   }
 
-  /** As `close`, before another look of the same run: an idle reader is kept for that, for a moment. */
+  /** As `close`, before another check of the same run: an idle reader is cached for a moment. */
   pause(): void {
     if (this.#reader?.isIdle) {
       cacheReader(this.#reader, this.#name);
@@ -130,7 +130,7 @@ export class LiveNode implements NodeReader {
 
   /**
    * Those that outlive us, once all was let go: a reader that waited for a service dies as soon as it
-   * is killed, one in the hands of a dead path does not. The kernel tells us of each end.
+   * is killed, one that is blocked on a dead path does not. The kernel reports each end.
    */
   async leftBehind(): Promise<readonly AbandonedReader[]> {
     const until = performance.now() + READER_DEATH_MS;

@@ -3,7 +3,7 @@ import { ReadError } from '../model/node-reader.ts';
 
 /** Opens a plain file for as long as it is used, and nothing that only looks like one. */
 export function withFile<T>(here: Buffer, path: string, use: (file: number) => T): T {
-  // Looked at before it is opened: opening some devices is an act (a watchdog starts to count).
+  // Checked before it is opened: opening some devices has an effect (a watchdog starts to count).
   if (!statSync(here).isFile()) throw notAFile(path);
   // Without O_NONBLOCK, a pipe put in its place since would make us wait for a writer.
   const file = openSync(here, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

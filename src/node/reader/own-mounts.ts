@@ -2,7 +2,7 @@ import { fstatSync, readFileSync } from 'node:fs';
 import { deviceText } from './file-status.ts';
 import { unlessFailed } from './ignore-failure.ts';
 
-/** Standard input, output and error. Node has looked at them before we run, so they do not hang us. */
+/** Standard input, output and error. Node has read them before we run, so they do not hang us. */
 const DESCRIPTORS = [0, 1, 2];
 
 /**

@@ -8,7 +8,7 @@ const VIEW_OF_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd)\//;
 
 /**
  * Where a path of the node lies for us. Below another root (a container that sees the node at
- * /host, or the view of another process) links must be followed by hand: the kernel would resolve
+ * /host, or the view of another process) we must follow links ourselves: the kernel would resolve
  * an absolute link against our own root, and show us our own file as the node's.
  */
 export function pathInRoot(hostRoot: string, path: string, last: 'follow' | 'keep'): Buffer {

@@ -18,7 +18,7 @@ const MEMORY =
 export function reachOf(kind: QuestionKind, place: string): Reach {
   if (place !== '/proc' && !place.startsWith('/proc/')) return 'path';
   const away = LEADS_AWAY.exec(place);
-  // Asked what it is or where it leads, such a link is only looked at; else it is followed.
+  // A question about the link itself only reads it; any other question follows it.
   if (away) return !away[1] && (kind === 'link' || kind === 'status') ? 'table' : 'path';
   return MEMORY.test(place) ? 'memory' : 'table';
 }
@@ -49,7 +49,7 @@ export function isPathKind(kind: QuestionKind): boolean {
   return !WAITS_FOR_OTHERS.has(kind);
 }
 
-/** Whether whoever waits at one place would wait at the other too. */
+/** Whether a read that waits at one place would wait at the other too. */
 export function liesOn(place: string, hungPlace: string): boolean {
   return place === hungPlace || place.startsWith(`${hungPlace}/`);
 }

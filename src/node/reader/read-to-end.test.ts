@@ -37,7 +37,7 @@ test('a text stays as it was when the next one is read', () => {
   expect(text).toBe('the first\n');
 });
 
-test('bytes that are no text are kept apart from each other', () => {
+test('distinguishes bytes that are no text from each other', () => {
   expect(tableText(written('bytes', Buffer.from([0x61, 0xff, 0x62])))).toBe('a\udcffb');
 });
 

@@ -84,7 +84,7 @@ export class ReaderProcess {
     this.beginCheck(events);
   }
 
-  /** It forgets what it remembers of an earlier look, and tells these listeners from now on. */
+  /** Drops what it remembers of an earlier check, and calls these listeners from now on. */
   beginCheck(events: ReaderEvents): void {
     this.#events = events;
     this.#start = setTimeout(
@@ -238,7 +238,7 @@ export class ReaderProcess {
     return performance.now() - this.#lastReceivedMs < READER_BUSY_MS && isRunning(this.pid);
   }
 
-  /** Services are asked side by side, so waiting for one of them alone keeps nobody else. */
+  /** Services are asked concurrently, so waiting for one of them delays no other. */
   #isBlocked(): boolean {
     const { latest } = this;
     return (

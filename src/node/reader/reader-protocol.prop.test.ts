@@ -49,7 +49,7 @@ describe('frames', () => {
     expect(parsed([...bytes].map((byte) => Buffer.of(byte)))).toEqual(frames);
   });
 
-  test('that are not whole are not told', () => {
+  test('that are incomplete are not reported', () => {
     const bytes = frameOf({ say: 'answer', id: 1, value: 'x' }, Buffer.from('payload'));
     for (let length = 0; length < bytes.length; length += 1) {
       expect(parsed([bytes.subarray(0, length)])).toEqual([]);
@@ -68,7 +68,7 @@ describe('frames', () => {
     expect(() => parsed([lengths])).toThrow(RangeError);
   });
 
-  test('with the largest file have room', () => {
+  test('fit the largest file', () => {
     expect(FRAME_BYTES_MAX).toBeGreaterThan(FILE_BYTES_MAX + 1024);
   });
 

@@ -2,7 +2,7 @@ import type { Question, QuestionKind, ReadFailure } from '../model/node-reader.t
 import { FRAME_BYTES_MAX } from './limits.ts';
 
 /**
- * What the live world and its reader say to each other over a pipe. A frame is two lengths (the
+ * The protocol of the live node and its reader over a pipe. A frame is two lengths (the
  * header's and the payload's, four bytes each), a header in JSON, and the payload: a file's bytes
  * as they are, because a mount table can have 30 MB.
  */
@@ -63,7 +63,7 @@ export interface Frame<H> {
 
 /** Cuts a stream of bytes back into frames, however the pipe has cut it. */
 export class FrameParser<H> {
-  /** Begins with a frame, and has room for all of it once its length is known. */
+  /** Starts with a frame, and grows to its size once the length is known. */
   #bytes: Buffer = NOTHING;
   #length = 0;
   #wanted = LENGTHS_BYTES;
@@ -89,16 +89,16 @@ export class FrameParser<H> {
     }
   }
 
-  /** Copied where they belong at once: kept in pieces, a large frame would be there twice. */
+  /** Copied to their place at once: in pieces, a large frame would need twice the memory. */
   #add(chunk: Buffer): void {
     const length = this.#length + chunk.length;
     if (this.#length === 0) {
       this.#bytes = chunk;
     } else {
       if (length > this.#bytes.length) {
-        const room = Buffer.allocUnsafe(Math.max(length, this.#wanted));
-        this.#bytes.copy(room, 0, 0, this.#length);
-        this.#bytes = room;
+        const larger = Buffer.allocUnsafe(Math.max(length, this.#wanted));
+        this.#bytes.copy(larger, 0, 0, this.#length);
+        this.#bytes = larger;
       }
       chunk.copy(this.#bytes, this.#length);
     }

@@ -18,8 +18,8 @@ import {
 const LONG_BYTES = 128 * 1024;
 
 /**
- * The disposable reader: a child process that touches the node on behalf of the live world. When a
- * path hangs, it hangs with it, is left behind, and nothing else is lost. It ends with whoever asks.
+ * The disposable reader: a child process that touches the node on behalf of the live node. When a
+ * path hangs, it hangs with it, is abandoned, and nothing else is lost. It ends with its parent.
  */
 export function runReader(): void {
   // The kernel shows it: a later run finds those that this one had to leave behind.
@@ -83,7 +83,7 @@ function printAnswer(header: FromReader & { say: 'answer' }, payload: readonly B
 let savesMemory = false;
 
 /**
- * A reader keeps nothing of what it reads, so garbage is better collected early: with long answers it
+ * A reader retains nothing of what it reads, so garbage is better collected early: with long answers it
  * needs a fifth less memory. Not from its start on, for then Node compiles anew whatever it loads.
  */
 function saveMemory(): void {
@@ -121,7 +121,7 @@ function failureOf(error: unknown): { failure: ReadFailure; detail?: string } {
     return detail === undefined ? { failure } : { failure, detail };
   }
   const { code, message } = error as NodeJS.ErrnoException;
-  // A server that could not be reached is no path that hangs: its words tell them apart.
+  // A server that could not be reached is not a hanging path.
   if (code === 'ETIMEDOUT') return { failure: 'timeout', detail: message };
   const failure = FAILURES[code ?? ''];
   return failure ? { failure } : { failure: 'failed', detail: message };

@@ -1,4 +1,4 @@
-/** What a system call does with its first arguments, as far as it tells where a thread waits. */
+/** What a system call does with its first arguments, as far as it shows where a thread waits. */
 export interface SystemCall {
   readonly name: string;
   /** Which of its arguments is a path. */

@@ -24,7 +24,7 @@ export interface Bundle {
   /** The version of KubeDiag that recorded it. */
   readonly madeBy: string;
   readonly tookMs: number;
-  /** What the person had told the check about the node. */
+  /** The options of the check. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 

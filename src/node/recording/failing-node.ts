@@ -9,7 +9,7 @@ import {
 } from '../model/node-reader.ts';
 import { keyOf } from './recording.ts';
 
-/** Fails the questions that it is told to fail, and passes the others on. For anomaly tests. */
+/** Fails the selected questions, and passes the others on. For anomaly tests. */
 export class FailingNode implements NodeReader {
   readonly #inner: NodeReader;
   readonly #fails: (key: string, count: number) => boolean;

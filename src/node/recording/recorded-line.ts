@@ -12,7 +12,7 @@ import { isThread, isThreadStack } from './recorded-threads.ts';
 
 /**
  * What stands in a bundle was written by nobody we know. These say whether a value is what its type
- * claims, so that whoever asks a recorded node is never given anything else.
+ * claims, so that a recorded node never gives anything else.
  */
 export function isQuestionKind(value: unknown): value is QuestionKind {
   return typeof value === 'string' && Object.hasOwn(ANSWERS, value);

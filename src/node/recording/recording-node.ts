@@ -7,7 +7,7 @@ import {
 } from '../model/node-reader.ts';
 import { keyOf, type Recorded, type Recording } from './recording.ts';
 
-/** Passes every question on, and keeps what was answered. A repeated question keeps its last answer. */
+/** Passes every question on, and records the answers. Of a repeated question the last answer counts. */
 export class RecordingNode implements NodeReader {
   readonly #inner: NodeReader;
   readonly #answers = new Map<string, Recorded>();

@@ -5,7 +5,7 @@ import { redactAnswers } from './redact-answers.ts';
 
 const SECRET = 'hunter2';
 
-test('a bundle keeps no secret, neither in an answer nor in why there is none', () => {
+test('a bundle has no secret, neither in an answer nor in a failure', () => {
   const socket = '/run/containerd/containerd.sock';
   const { answers } = new NodeMaker()
     .file('/proc/812/cmdline', `kubelet\0--token=${SECRET}\0`)

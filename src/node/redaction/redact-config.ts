@@ -43,7 +43,7 @@ const KUBELET_FLAG_NAMES: ReadonlySet<string> = new Set(Object.values(KUBELET_FL
 
 function redactScalar(key: string, value: unknown): unknown {
   if (key === 'kubelet-arg' || key === 'kubelet-arg+') return redactArgument(String(value));
-  // That nothing was set tells nothing; a replay must not take it for a setting.
+  // An empty value says nothing; a replay must not take it for a setting.
   if (!CONFIG_KEYS.has(key)) return value === '' ? '' : REDACTED;
   if (PORTS.has(key)) return Number.isFinite(Number(value)) ? value : REDACTED;
   // Our parsers read texts here and pass over anything else.

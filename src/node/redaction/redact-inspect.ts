@@ -6,8 +6,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * What a runtime knows of a container beyond CRI, reduced to what a person needs who wants to know
- * what it is: image, program, names. What it was told stays on the node: no list of names could ever
- * hold all the ways in which somebody hands a secret to a program. Whoever removes it keeps the whole
+ * what it is: image, program, names. Its arguments stay on the node: no list of names could ever
+ * cover all the ways to pass a secret to a program. Before a removal we save the complete
  * of it beside the journal.
  */
 export function redactInspect(info: unknown): Fields {

@@ -9,7 +9,7 @@ import { redactMessage } from './redact-message.ts';
 import { redactSentence } from './redact-prose.ts';
 
 /**
- * Of a log only lines that say something we know leave the node, without what others' words may tell
+ * Of a log only lines that say something we know leave the node, without what messages of others may contain
  * in them; of its first and last line, only when they were written.
  */
 export function redactLog(read: LogLines, rules: RedactionRules): LogLines {

@@ -20,7 +20,7 @@ const KNOWN_SECRET =
 // -----BEGIN RSA PRIVATE KEY-----MIIE...-----END RSA PRIVATE KEY-----
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*-----|$)/g;
 
-/** A sentence of a program, which may tell what it was given, in whichever way one writes that. */
+/** A message of a program, which may contain its input in any notation. */
 export function redactSentence(text: string): string {
   const plain = text
     .replace(PRIVATE_KEY, REDACTED)
@@ -63,7 +63,7 @@ const VALUE = /"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|\\+["'][^"']*(?:["']|$)|[^\s"']+
 // Token ZXlKaGJHY2k
 const SCHEME_AND_VALUE = /[A-Za-z]+\s+[^\s"']+/y;
 
-/** One pass over the text: what a name stands for is looked at once, and never inside of itself. */
+/** One pass over the text: each value is checked once, and never inside itself. */
 function withoutPrivateValues(text: string): string {
   let safe = '';
   let end = 0;

@@ -3,8 +3,8 @@ import type { RedactionRules } from '../model/redaction.ts';
 import { redactInspect } from './redact-inspect.ts';
 import { redactMessage } from './redact-message.ts';
 
-/** The fields of CRI that may be kept: those of our own, trimmed definition of it. */
-const KEPT: ReadonlySet<string> = new Set(
+/** The fields of CRI that a bundle may contain: those of our own, trimmed definition. */
+const PUBLIC_FIELDS: ReadonlySet<string> = new Set(
   [
     ['items', 'containers', 'status', 'mounts', 'metadata'],
     ['id', 'podSandboxId', 'name', 'uid', 'namespace', 'attempt', 'state'],
@@ -27,7 +27,7 @@ export function redactRuntime(value: unknown, rules: RedactionRules, depth = 0):
       if (key === 'info' && depth === 0) return [[key, redactInspect(item)]];
       if (key === 'message')
         return typeof item === 'string' ? [[key, redactMessage(item, rules)]] : [];
-      return KEPT.has(key) ? [[key, redactRuntime(item, rules, depth + 1)]] : [];
+      return PUBLIC_FIELDS.has(key) ? [[key, redactRuntime(item, rules, depth + 1)]] : [];
     }),
   );
 }

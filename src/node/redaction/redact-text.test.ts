@@ -24,7 +24,7 @@ describe('a command line', () => {
     [`--dsn=host=a;pwd=${SECRET}`],
     [`--kubelet-arg=node-labels=api-key=${SECRET}`],
     [`https://me:${SECRET}@host`],
-  ])('keeps no secret of %j %j', (...args) => {
+  ])('removes the secret of %j %j', (...args) => {
     expect(commandLine('kubelet', ...args).join(' ')).not.toContain(SECRET);
   });
 
@@ -35,7 +35,7 @@ describe('a command line', () => {
     ['--authentication-token-webhook', '--root-dir=/data/kubelet'],
     ['--authentication-token-webhook=true', '--node-labels=zone=a,disk=ssd'],
     ['--log-url=https://log.example:443/x'],
-  ])('keeps %j %j as it is', (...args) => {
+  ])('leaves %j %j as it is', (...args) => {
     expect(commandLine('kubelet', ...args)).toEqual(['kubelet', ...args]);
   });
 });
@@ -48,7 +48,7 @@ describe('why a question failed', () => {
     ['failed', `rejected: Authorization: Bearer ${SECRET}`],
     ['failed', `bad configuration: password=${SECRET}, retries=3`],
     ['denied', `{"token": "${SECRET}"}`],
-  ] as const)('%s keeps no secret: %s', (failure, detail) => {
+  ] as const)('%s has no secret: %s', (failure, detail) => {
     expect(redactDetail(failure, detail)).not.toContain(SECRET);
   });
 

@@ -61,7 +61,7 @@ function redactPair(pair: string): string {
   return [...parts.slice(0, at + 1), redactValue(parts[at] ?? '', value)].join('=');
 }
 
-/** Where a secret is kept is no secret; but base64 begins with a slash at times. */
+/** The path of a secret is no secret; but base64 sometimes starts with a slash. */
 export function redactValue(name: string, value: string): string {
   const isPlace = NAME_OF_PLACE.test(name) && value.startsWith('/');
   if (isPlace) return withoutPrivateParts(value);

@@ -77,7 +77,7 @@ test('a configuration means the same to every parser after it was redacted', () 
   );
 });
 
-test('a command line keeps the flags that we read', () => {
+test('a command line retains the flags that we read', () => {
   const noise = fc.constantFrom('--token=a', '--token', 'b', '--v=2', '--auth-header', '--x', '');
   const flag = fc.constantFrom('--root-dir=/d', '--port=1', '--config=/c', '--address=10.0.0.1');
   fc.assert(

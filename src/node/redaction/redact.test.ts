@@ -183,7 +183,7 @@ describe('a redacted node', () => {
   const maker = wholeNode();
   const copy = redacted(maker);
 
-  test.each([...maker.answers.keys()])('keeps no secret in %s', (key) => {
+  test.each([...maker.answers.keys()])('has no secret in %s', (key) => {
     expect(JSON.stringify(copy.answers.get(key))).not.toContain(SECRET);
   });
 
@@ -203,7 +203,7 @@ describe('a redacted node', () => {
     expect(redacted(copy).answers).toEqual(copy.answers);
   });
 
-  test('still tells what a person wants to know of a pod', () => {
+  test('still has what a person wants to know about a pod', () => {
     const key = [...copy.answers.keys()].find((name) => name.includes('/pods')) ?? '';
     const text = JSON.stringify(copy.answers.get(key));
     for (const word of ['settings', 'a.txt', 'StartError', 'registry/app:1', 'v/d']) {
@@ -215,7 +215,7 @@ describe('a redacted node', () => {
 describe('a file', () => {
   const config = { path: `${VIEW}/etc/rancher/k3s/config.yaml` };
 
-  test('of k3s keeps the arguments of the kubelet that we read', () => {
+  test('of k3s retains the arguments of the kubelet that we read', () => {
     const text = `token: ${SECRET}\nnode-name: n\nkubelet-arg: [root-dir=/d, "x-token=${SECRET}"]`;
     expect(JSON.parse(redact('file', config, text))).toEqual({
       token: '<redacted>',
@@ -224,7 +224,7 @@ describe('a file', () => {
     });
   });
 
-  test('of edgecore keeps what the kubelet inside was told', () => {
+  test('of edgecore retains the settings of the kubelet inside', () => {
     const edged = { rootDirectory: '/d', remoteRuntimeEndpoint: 'unix:///run/c@1.sock' };
     const text = JSON.stringify({ modules: { edged, edgeHub: { token: SECRET } } });
     expect(JSON.parse(redact('file', config, text))).toEqual({
@@ -232,7 +232,7 @@ describe('a file', () => {
     });
   });
 
-  test('of arguments keeps them but for private ones', () => {
+  test('of arguments retains them except private ones', () => {
     const text = `# ${SECRET}\n--root-dir=\${SNAP_COMMON}/k --token ${SECRET}\n--v=2`;
     const path = `${VIEW}/var/snap/microk8s/5891/args/kubelet`;
     expect(redact('file', { path }, text)).toBe(
@@ -241,7 +241,7 @@ describe('a file', () => {
   });
 
   test.each([`a: [${SECRET}`, `- ${SECRET}`, SECRET, `&a [*a, ${SECRET}]`, `port: ${SECRET}`])(
-    'that makes no sense keeps nothing of it: %s',
+    'that is malformed retains nothing of it: %s',
     (text) => expect(redact('file', config, text)).not.toContain(SECRET),
   );
 

@@ -88,7 +88,7 @@ function redactFile(path: string, text: string): string {
   return path.startsWith('/proc/') && !ENVIRONMENT.test(path) ? text : REDACTED;
 }
 
-/** Who talks to whom stays on the node; on which ports it listens may be told. */
+/** Connections stay on the node; listening ports may leave it. */
 function listeners(table: string): string {
   const lines = table.split('\n').filter((line) => line.trim().split(/\s+/)[3] === '0A');
   return lines.map((line) => `${line}\n`).join('');

@@ -85,7 +85,7 @@ test('without types, with a path that is too deep or a name that is cut, the fol
   expect(folderOf([VIEW], '0 0')).toBe('/');
 });
 
-test('a call that never returns is told without a result, one without a beginning is lost', () => {
+test('a call that never returns is reported without a result, one without a start is lost', () => {
   const { calls, assembler } = assembled([ENTER, 'N 7 100 bin', 'Z 7 100 0 0', 'N 9 200 cut']);
   assembler.expire(CALL_COMPLETE_MS - 1);
   expect(calls).toEqual([]);

@@ -5,7 +5,7 @@ import type { CallerView, TracedCall, TracedName } from './traced-call.ts';
 export class EventAssembler {
   readonly #onCall: (call: TracedCall) => void;
   readonly #parts = new Map<string, Parts>();
-  /** Calls of which a part never came, or for which there was no room. */
+  /** Calls of which a part never arrived, or beyond the limit. */
   lost = 0;
 
   constructor(onCall: (call: TracedCall) => void) {
@@ -24,7 +24,7 @@ export class EventAssembler {
     this.#finish(parts);
   }
 
-  /** Gives up on what is not whole by now: a call whose end is missing is still told. */
+  /** Gives up on incomplete calls: one whose end is missing is still reported. */
   expire(nowMs: number): void {
     for (const [key, parts] of this.#parts) {
       if (nowMs - parts.receivedMs < CALL_COMPLETE_MS) return; // The map is in the order of time.
@@ -141,7 +141,7 @@ function note(parts: Parts, letter: string, rest: string): void {
   }
 }
 
-/** Of a device the kernel keeps twenty bits for the second number. */
+/** The kernel uses twenty bits for the minor number of a device. */
 function viewOf(text: string): CallerView {
   const [namespace, device, inode = ''] = text.split(' ');
   const number = Number(device);
@@ -178,7 +178,7 @@ function callOf(parts: Parts): TracedCall | undefined {
   };
 }
 
-/** A text of the kernel has one byte less than its room; the second is read behind the first. */
+/** A text of the kernel has one byte less than its buffer; the second is read behind the first. */
 function nameOf(
   texts: readonly string[],
   descriptor: number,

@@ -8,7 +8,7 @@ export const SIGN_MS = 100;
 export const QUIET_MS = 300;
 export const QUIET_DELAYS = 4;
 
-/** How long we wait at the end for what was seen and not told yet; then it was too much. */
+/** How long we wait at the end for events that were seen and not reported yet; then it was too much. */
 export const TRACER_END_MS = 5_000;
 
 /** A mount of a kernel's own filesystem answers at once. */
@@ -17,7 +17,7 @@ export const MOUNT_MS = 5_000;
 /** Seconds that one may watch. */
 export const SECONDS_MAX = 3_600;
 
-/** Deletions that are told at most, however many are asked for. */
+/** Upper limit of reported deletions, however many are requested. */
 export const DELETIONS_REPORTED_MAX = 10_000;
 
 /** Bytes of one text that the kernel copies for us: bpftrace has 512 bytes of memory for all. */
@@ -48,10 +48,10 @@ export const ERRORS_BYTES_MAX = 16 * 1024;
 export const SYMBOLS_MS = 8_000;
 export const SYMBOLS_ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Functions whose names are kept, so that the same stack costs nothing the next time. */
+/** Functions whose names are cached, so that the same stack costs nothing the next time. */
 export const NAMES_CACHED_MAX = 20_000;
 
-/** Mount tables that are kept, and for how long one is believed. */
+/** Mount tables that are cached, and for how long. */
 export const TABLES_CACHED_MAX = 64;
 export const TABLE_CACHED_MS = 5_000;
 

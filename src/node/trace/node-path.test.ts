@@ -47,7 +47,7 @@ async function pathOf(call: TracedCall, known: Readonly<Record<string, string>> 
   return { found, asked };
 }
 
-test('what the kernel told is enough, and nobody is asked', async () => {
+test('the path from the kernel is enough, and nothing is read', async () => {
   const { found, asked } = await pathOf(callOf({ name: './x//../bin' }));
   expect(found).toEqual({ known: true, path: '/srv/bin', seen: '/srv/bin' });
   expect(asked).toEqual([]);

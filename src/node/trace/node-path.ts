@@ -46,7 +46,7 @@ export class NodePaths {
   readonly #view: NodeView;
   readonly #tables = new Map<string, { readonly table: MountTable; readonly readMs: number }>();
 
-  /** Namespaces in which nobody was found, and when we looked last: a look is a walk over /proc. */
+  /** Namespaces without a process, and the time of the last search: a search walks over /proc. */
   readonly #gone = new Set<number>();
   #othersMs = Number.NEGATIVE_INFINITY;
 
@@ -109,7 +109,7 @@ export class NodePaths {
       : { known: true, path, seen };
   }
 
-  /** The caller is gone, but whoever started it is in the same namespace as a rule. */
+  /** The caller is gone, but its parent is usually in the same namespace. */
   async #tableOfOthers(namespace: number): Promise<MountTable | undefined> {
     const nowMs = performance.now();
     if (nowMs - this.#othersMs < TABLE_CACHED_MS && this.#gone.has(namespace)) return undefined;

@@ -1,7 +1,7 @@
 import { FOLDER_DEPTH_MAX, STACK_DEPTH_MAX, TEXT_BYTES } from './limits.ts';
 
 export interface ProgramOptions {
-  /** bpftrace ends by itself after so many, whoever has forgotten it. */
+  /** bpftrace ends by itself after so many, even without us. */
   readonly seconds: number;
   /** Tracepoints that this kernel has; arm64 has no unlink and no rename. */
   readonly calls: readonly string[];
@@ -28,7 +28,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 export const CALLS: readonly string[] = Object.keys(ARGUMENTS);
 
 /**
- * The program for bpftrace 0.12 and later. One call is told in several lines, because the memory of
+ * The program for bpftrace 0.12 and later. One call is printed in several lines, because the memory of
  * a BPF program does not hold two texts; each line begins with a letter, the thread and the time of
  * the call, by which they are joined again (`event-assembler.ts`).
  */

@@ -26,7 +26,7 @@ export interface TracerEvents {
 export type TracerEnd =
   | {
       readonly lost: number;
-      /** More was seen than could be told by the end. */
+      /** More was seen than could be reported by the end. */
       readonly isBehind: boolean;
     }
   | { readonly failure: TracerFailure; readonly detail: string };
@@ -44,20 +44,20 @@ const GRACE_SECONDS = Math.ceil(ATTACH_MS / 1_000);
 const SIGN = '/proc/self/kubediag-watches';
 const LAST_SIGN = `${SIGN}-no-more`;
 
-/** Deletes and renames what is not there: when bpftrace tells us of both, it tells of all calls. */
+/** Deletes and renames what does not exist: when bpftrace reports both, it reports all calls. */
 function giveSign(name: string): void {
   unlink(name, () => {});
   rename(name, `${name}-on`, () => {});
 }
 
-/** Runs the tracer for as long as it is wished, and never rejects. */
+/** Runs the tracer for the requested time, and never rejects. */
 export function startTracer(
-  wish: TracerOptions,
+  options: TracerOptions,
   events: TracerEvents,
   stop: AbortSignal,
 ): Promise<TracerEnd> {
   return new Promise((resolve) => {
-    const watch = new Watch(wish, events, resolve);
+    const watch = new Watch(options, events, resolve);
     if (stop.aborted) watch.finish();
     else stop.addEventListener('abort', () => watch.finish(), { once: true });
   });
@@ -65,7 +65,7 @@ export function startTracer(
 
 /** From the start of the tracer to its end, whichever of the two sides comes to it first. */
 class Watch {
-  readonly #wish: TracerOptions;
+  readonly #options: TracerOptions;
   readonly #events: TracerEvents;
   readonly #resolve: (end: TracerEnd) => void;
   readonly #assembler = new EventAssembler((call) => this.#note(call));
@@ -79,12 +79,12 @@ class Watch {
   #isSettled = false;
   #lost = 0;
 
-  constructor(wish: TracerOptions, events: TracerEvents, resolve: (end: TracerEnd) => void) {
-    this.#wish = wish;
+  constructor(options: TracerOptions, events: TracerEvents, resolve: (end: TracerEnd) => void) {
+    this.#options = options;
     this.#events = events;
     this.#resolve = resolve;
     const cutter = lineCutter((line) => this.#hear(line));
-    this.#companion = startCompanion(commandOf(wish), {
+    this.#companion = startCompanion(commandOf(options), {
       onOutput: (chunk) => {
         this.#lost += cutter(chunk);
       },
@@ -135,7 +135,7 @@ class Watch {
     this.#signs.add(call.call.replace(/at2?$/, ''));
     if (this.#isAttached || this.#signs.size < 2) return;
     this.#isAttached = true;
-    this.#timers.push(setTimeout(() => this.finish(), this.#wish.seconds * 1_000));
+    this.#timers.push(setTimeout(() => this.finish(), this.#options.seconds * 1_000));
     this.#events.onStart();
   }
 
@@ -144,7 +144,7 @@ class Watch {
     this.#quiet = setTimeout(() => this.#settle(false), this.#quietMs);
   }
 
-  /** With the failure, or with whether more was seen than could be told. */
+  /** With the failure, or with whether more was seen than could be reported. */
   #settle(end: boolean | { readonly failure: TracerFailure; readonly detail: string }): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

@@ -13,7 +13,7 @@ import { isWatched, type Watched } from './watched.ts';
 export interface DeletionTraceOptions {
   readonly watched: readonly Watched[];
   readonly seconds: number;
-  /** Deletions that are told; then it ends. */
+  /** Deletions to report; then it ends. */
   readonly linesMax: number;
   readonly bpftrace: string | undefined;
   readonly hostRoot: string;
@@ -47,7 +47,7 @@ export interface DeletingProcess {
   readonly cgroups: readonly string[];
   /** The uid of its pod. */
   readonly pod: string | null;
-  /** It had ended when its folder in /proc was looked at. */
+  /** It had ended when its folder in /proc was read. */
   readonly isGone: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface TraceCounts {
   readonly calls: number;
   /** Calls, or parts of them, that bpftrace or we could not keep up with. */
   readonly lost: number;
-  /** The end of the watch came before all that was seen could be told. */
+  /** The watch ended before everything that was seen could be reported. */
   readonly isBehind: boolean;
   /** Calls whose path could not be found out, because the process was gone or the name too long. */
   readonly unresolved: number;
@@ -114,7 +114,7 @@ export async function traceDeletions(
     }
     waiting += 1;
     const time = new Date();
-    // Asked at once, for the process may end in a moment; told in the order in which they came.
+    // Read at once, because the process may end in a moment; reported in the order of arrival.
     const job = deletionOf({ node, paths, watched: options.watched }, call);
     turn = reportInOrder(turn, job, call, time);
   };
@@ -126,7 +126,7 @@ export async function traceDeletions(
   await turn;
   if ('failure' in ended) return { ended: 'failure', ...ended };
   const why = stop.aborted ? 'stopped' : lines.signal.aborted ? 'lines' : 'time';
-  // Whoever wanted only so many has them.
+  // The requested number is reached.
   const isBehind = ended.isBehind && why !== 'lines';
   return { ended: why, ...counts, lost: counts.lost + ended.lost, isBehind };
 }
