@@ -6,24 +6,24 @@ interface Stop {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Lets a number of callers run at once; the others wait, first come, first served. */
+/** Limits how many operations run at once; the others wait, first come, first served. */
 export class Semaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
 
-  constructor(most: number) {
-    this.#free = most;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  /** Throws the reason of `stop` when it is stopped before its turn. */
-  async take<T>(use: () => Promise<T>, stop?: Stop): Promise<T> {
+  /** Runs an operation when its turn comes. Throws the reason of `stop` if that is aborted first. */
+  async run<T>(operation: () => Promise<T>, stop?: Stop): Promise<T> {
     stop?.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
     else await this.#wait(stop);
     try {
-      return await use();
+      return await operation();
     } finally {
-      // Handed on to the next as it is: nobody can slip in between.
+      // The permit goes straight to the next, so that no newcomer can take it.
       const [next] = this.#waiting;
       if (next) next();
       else this.#free += 1;
@@ -33,15 +33,15 @@ export class Semaphore {
   #wait(stop: Stop | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
-      this.#waiting.delete(come);
+      this.#waiting.delete(enter);
       reject(stop?.reason);
     };
-    const come = () => {
-      this.#waiting.delete(come);
+    const enter = () => {
+      this.#waiting.delete(enter);
       stop?.removeEventListener('abort', leave);
       resolve();
     };
-    this.#waiting.add(come);
+    this.#waiting.add(enter);
     stop?.addEventListener('abort', leave);
     return promise;
   }
