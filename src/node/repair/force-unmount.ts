@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shellCommand } from '../../lib/std/shell-command.ts';
-import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { copiesOf, filesystemUser, whereIs } from '../evidence/mounts/filesystem-users.ts';
 import { fuseConnection } from '../evidence/mounts/fuse-connection.ts';
 import { mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { mountProbes } from '../evidence/mounts/mount-probes.ts';
-import { type MountTable, mountTable } from '../evidence/mounts/mount-table.ts';
 import type { ProbeResult } from '../evidence/mounts/probe-result.ts';
 import { isFuseType } from '../evidence/mounts/suspect-mounts.ts';
 import { naming } from '../evidence/pods/orphan-messages.ts';
@@ -20,46 +17,47 @@ import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
 import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
+import type { NodeWriter, ProcessPins, WriteResult } from './node-writer.ts';
 import {
-  FIRST_PROCESS,
-  type NodeWriter,
-  type ProcessPins,
-  type WriteResult,
-} from './node-writer.ts';
-import { isPinned, objectionTo, unmountFailure } from './pinned-mount.ts';
-import { otherPath, underWay } from './unmount.ts';
-import { unmountUnderWay } from './unmount-in-progress.ts';
+  inMountNamespace,
+  isPinned,
+  type KubeletMounts,
+  kubeletMounts,
+  objectionTo,
+  pathObjection,
+  stillMounted,
+  unmountFailure,
+} from './pinned-mount.ts';
 
 type Force = Action<'force-unmount'>;
 
 /** Unmounts the dead mount of an orphan by force, which frees everyone who waits on it. */
 export const forceUnmount: Handler<'force-unmount'> = {
   async refuse(action, snapshot, writer) {
-    const sight = await sightOf(snapshot);
+    const mounts = await kubeletMounts(snapshot);
+    const { process, table } = mounts;
     return (
-      foreignTarget(action, sight) ??
-      objectionTo(action, sight.table) ??
+      foreignTarget(action, mounts) ??
+      objectionTo(action, table) ??
       (await livingPod(action, snapshot)) ??
       (await answeringMount(action, snapshot)) ??
       (await usedElsewhere(action, snapshot)) ??
-      (await otherPath(action, sight)) ??
-      (await underWay(action, snapshot)) ??
-      (await cannotAct(action, sight, writer))
+      (await pathObjection(action.target, process, { snapshot, writer }, manual(action, process)))
     );
   },
 
   async act(action, writer, snapshot, { freshSnapshot, note }) {
-    const { pid, process } = await sightOf(snapshot);
-    const description = await force(action, process, writer, freshSnapshot);
-    if (description.state !== 'did') return unmountFailure(description, manual(action.target, pid));
-    if (description.note !== undefined) note?.(description.note);
+    const { process } = await kubeletMounts(snapshot);
+    const result = await force(action, process, writer, freshSnapshot);
+    if (result.state !== 'did') return unmountFailure(result, manual(action, process));
+    if (result.note !== undefined) note?.(result.note);
     await removeFolder(action, writer, freshSnapshot());
     return undefined;
   },
 
   async resume(action, writer, freshSnapshot) {
     const snapshot = freshSnapshot();
-    const { table } = await sightOf(snapshot);
+    const { table } = await kubeletMounts(snapshot);
     if (!table.mounts.some((mount) => isPinned(mount, action))) {
       const isRemoved = await removeFolder(action, writer, snapshot);
       return isRemoved ? { said: 'its folder is removed now' } : undefined;
@@ -76,16 +74,10 @@ export const forceUnmount: Handler<'force-unmount'> = {
   },
 
   async isDone(action, snapshot) {
-    // Before the table is read: one that ends in between has done it, and the table shows that.
-    const at = await unmountUnderWay(action.target, snapshot);
-    const { table, pid, root } = await sightOf(snapshot);
-    if (table.mounts.some((mount) => isPinned(mount, action))) {
-      const seen = 'the mount is still there';
-      return at === undefined
-        ? { isDone: false, seen }
-        : { isDone: false, seen, underWay: `process ${at} still unmounts it` };
-    }
-    const path = `/proc/${pid}/root${action.target}`;
+    const still = await stillMounted(action, snapshot);
+    if (still) return still;
+    const { process, root } = await kubeletMounts(snapshot);
+    const path = `/proc/${process.pid}/root${action.target}`;
     // Whoever of ours still waits there comes back now, and is awaited.
     const probe = await attempt(snapshot.node.ask('status', { path, patience: 'long' }));
     if (!probe.known && NO_ANSWER.has(probe.error.failure)) {
@@ -112,24 +104,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
 /** Neither says what is at the path. */
 const NO_ANSWER: ReadonlySet<ReadFailure> = new Set(['timeout', 'not-asked']);
 
-interface Observation {
-  readonly node: Snapshot['node'];
-  readonly root: string;
-  readonly configuredRoot?: string | undefined;
-  readonly pid: number;
-  readonly process: ProcessPins;
-  readonly table: MountTable;
-}
-
-async function sightOf(snapshot: Snapshot): Promise<Observation> {
-  const [{ root, configuredRoot, process = FIRST_PROCESS }, table] = await Promise.all([
-    snapshot.of(kubelet),
-    snapshot.of(mountTable),
-  ]);
-  return { node: snapshot.node, root, configuredRoot, pid: process.pid, process, table };
-}
-
-function foreignTarget({ target, podUid }: Force, { root }: Observation): Outcome | undefined {
+function foreignTarget({ target, podUid }: Force, { root }: KubeletMounts): Outcome | undefined {
   const place = podPathOf(target, { root });
   if (target.isWellFormed() && place?.podUid === podUid && place.volume !== undefined) {
     return undefined;
@@ -180,18 +155,6 @@ async function usedElsewhere(action: Force, snapshot: Snapshot): Promise<Outcome
   };
 }
 
-async function cannotAct(
-  { target }: Force,
-  { pid, process }: Observation,
-  writer: NodeWriter,
-): Promise<Outcome | undefined> {
-  const why = await writer.cannotUnmount(process);
-  if (why === undefined) return undefined;
-  const todo = 'see to it, or do it by hand';
-  const hand = manual(target, pid);
-  return { state: 'refused', what: 'we cannot unmount here', why, todo, manual: hand };
-}
-
 /**
  * The first call ends the requests and often finds the mount busy with them all the same; a moment
  * later it is not. A FUSE server can be cut off as well, where its control files are to be seen.
@@ -208,7 +171,7 @@ async function force(
   await sleep(forceAgainMs);
   const second = await writer.forceUnmount(action, process);
   if (second.state !== 'busy' || !isFuseType(action.fsType)) return second;
-  const { table } = await sightOf(freshSnapshot());
+  const { table } = await kubeletMounts(freshSnapshot());
   const connection = fuseConnection(action.device, table);
   if (connection === undefined) return second;
   const aborted = await writer.abortFuse(connection, action, process);
@@ -222,7 +185,7 @@ async function removeFolder(
   writer: NodeWriter,
   snapshot: Snapshot,
 ): Promise<boolean> {
-  const { root, process } = await sightOf(snapshot);
+  const { root, process } = await kubeletMounts(snapshot);
   if (!isVolumeFolder(action, root)) return false;
   return removeLeftFolders([action.target], { ...begun(action), process }, writer, snapshot);
 }
@@ -239,15 +202,11 @@ function isVolumeFolder({ target }: Force, root: string): boolean {
   return podPathOf(target, { root })?.plugin !== undefined;
 }
 
-function manual(target: string, pid: number): ManualSteps {
+function manual({ target }: Force, process: ProcessPins): ManualSteps {
   return {
-    commands: [inNamespace(pid, 'umount', '-f', '-i', '--no-canonicalize', target)],
+    commands: [inMountNamespace(process, 'umount', '-f', '-i', '--no-canonicalize', target)],
     risk:
       'what was written to this filesystem and not yet sent is lost, and everyone who uses it, ' +
       'through whichever mount, gets errors; repeat it once when it says that the target is busy',
   };
-}
-
-function inNamespace(pid: number, ...args: readonly string[]): string {
-  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...args]);
 }

@@ -1,8 +1,34 @@
+import { shellCommand } from '../../lib/std/shell-command.ts';
+import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { mountShowing } from '../evidence/mounts/mount-places.ts';
-import type { Mount, MountTable } from '../evidence/mounts/mount-table.ts';
+import { type Mount, type MountTable, mountTable } from '../evidence/mounts/mount-table.ts';
 import type { ManualSteps, Outcome } from '../model/action.ts';
-import { type ActionFailure, CHECK_AGAIN } from './handler.ts';
-import type { MountPins, WriteResult } from './node-writer.ts';
+import type { Snapshot } from '../model/evidence.ts';
+import { type ActionFailure, CHECK_AGAIN, type Observation } from './handler.ts';
+import {
+  FIRST_PROCESS,
+  type MountPins,
+  type NodeWriter,
+  type ProcessPins,
+  type WriteResult,
+} from './node-writer.ts';
+import { unmountUnderWay } from './unmount-in-progress.ts';
+
+/** The root directory of the kubelet, and the mounts of its namespace. */
+export interface KubeletMounts {
+  readonly root: string;
+  /** Whose mount namespace it is: the kubelet's, or that of the node's first process. */
+  readonly process: ProcessPins;
+  readonly table: MountTable;
+}
+
+export async function kubeletMounts(snapshot: Snapshot): Promise<KubeletMounts> {
+  const [{ root, process = FIRST_PROCESS }, table] = await Promise.all([
+    snapshot.of(kubelet),
+    snapshot.of(mountTable),
+  ]);
+  return { root, process, table };
+}
 
 const PINS = ['id', 'parent', 'device', 'root', 'target', 'fsType', 'isDeleted'] as const;
 
@@ -41,15 +67,92 @@ export function objectionTo(pins: MountPins, table: MountTable): Outcome | undef
   return { state: 'refused', what: 'another mount lies over this one', why, todo };
 }
 
+/** What stands against any unmount at this path, whatever is mounted there. */
+export async function pathObjection(
+  target: string,
+  process: ProcessPins,
+  { snapshot, writer }: { readonly snapshot: Snapshot; readonly writer: NodeWriter },
+  manual: ManualSteps,
+): Promise<Outcome | undefined> {
+  return (
+    (await otherPath(target, process, snapshot)) ??
+    (await unmountedByAnother(target, snapshot)) ??
+    (await cannotAct(process, writer, manual))
+  );
+}
+
+/** umount follows links, and starts at the root of the namespace, not at the kubelet's. */
+export async function otherPath(
+  target: string,
+  { pid }: ProcessPins,
+  { node }: Snapshot,
+): Promise<Outcome | undefined> {
+  const leadsElsewhere = (why: string): Outcome => {
+    const todo = 'find out who changed the path; unmount it manually, or delete the pod';
+    return { state: 'refused', what: 'the path of the mount leads elsewhere', why, todo };
+  };
+  const view = `/proc/${pid}/root`;
+  const itsRoot = await node.ask('link', { path: view });
+  if (itsRoot !== '/') {
+    return leadsElsewhere(`the kubelet's root directory is ${itsRoot} (${view})`);
+  }
+  const names = target.split('/').slice(1, -1);
+  for (let depth = 1; depth <= names.length; depth += 1) {
+    const path = `/${names.slice(0, depth).join('/')}`;
+    const { type } = await node.ask('status', { path: `${view}${path}` });
+    if (type !== 'folder') return leadsElsewhere(`${path} is a ${type}, not a directory`);
+  }
+  return undefined;
+}
+
+async function unmountedByAnother(
+  target: string,
+  snapshot: Snapshot,
+): Promise<Outcome | undefined> {
+  const pid = await unmountUnderWay(target, snapshot);
+  if (pid === undefined) return undefined;
+  const what = 'this mount is being unmounted already';
+  const why = `process ${pid} unmounts it; a recovery that was killed leaves such a process behind`;
+  return { state: 'refused', what, why, todo: 'wait until it has ended, then recover again' };
+}
+
+async function cannotAct(
+  process: ProcessPins,
+  writer: NodeWriter,
+  manual: ManualSteps,
+): Promise<Outcome | undefined> {
+  const why = await writer.cannotUnmount(process);
+  if (why === undefined) return undefined;
+  const [what, todo] = ['cannot unmount here', 'unmount it manually, or delete the pod'];
+  return { state: 'refused', what, why, todo, manual };
+}
+
+/** Undefined once the pinned mount is gone. */
+export async function stillMounted(
+  pins: MountPins,
+  snapshot: Snapshot,
+): Promise<Observation | undefined> {
+  // Before the table is read: one that ends in between has unmounted it, and the table shows that.
+  const pid = await unmountUnderWay(pins.target, snapshot);
+  const { table } = await kubeletMounts(snapshot);
+  if (!table.mounts.some((mount) => isPinned(mount, pins))) return undefined;
+  const underWay = pid === undefined ? {} : { underWay: `process ${pid} still unmounts it` };
+  return { isDone: false, seen: 'the mount is still there', ...underWay };
+}
+
+export function inMountNamespace({ pid }: ProcessPins, ...args: readonly string[]): string {
+  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...args]);
+}
+
 /** What an unmount that did not succeed means for the outcome of its action. */
 export function unmountFailure(
-  action: Exclude<WriteResult, { state: 'did' }>,
+  result: Exclude<WriteResult, { state: 'did' }>,
   manual: ManualSteps,
 ): ActionFailure {
-  const { why } = action;
-  switch (action.state) {
+  const { why } = result;
+  switch (result.state) {
     case 'changed':
-      return { what: action.what, why, todo: CHECK_AGAIN, stays: 'refused' };
+      return { what: result.what, why, todo: CHECK_AGAIN, stays: 'refused' };
     case 'hit-another': {
       const what = 'another mount was unmounted than the one that was diagnosed';
       const todo = 'restart the container that uses this path: the kubelet then mounts it again';

@@ -139,7 +139,7 @@ test('a mount that is held open stays, and its holders are named', () => {
 test.each([
   ['covered', 'another mount lies over this one'],
   ['last copy', 'the mount may hold the last copy of its data'],
-  ['busybox', 'we cannot unmount anything here'],
+  ['busybox', 'cannot unmount here'],
 ])('refused and untouched: %s', (scenario, what) => {
   expect(inNamespaces(scenario)).toMatchObject({
     ...untouched,

@@ -20,7 +20,7 @@ import {
   type ProcessPins,
   type WriteResult,
 } from './node-writer.ts';
-import { otherPath } from './unmount.ts';
+import { otherPath } from './pinned-mount.ts';
 
 type SetAside = Action<'set-aside'>;
 
@@ -39,7 +39,7 @@ export const setAside: Handler<'set-aside'> = {
       (await alreadyDone(action, snapshot)) ??
       (await livingPod(action, snapshot)) ??
       changedFile(action, here, paths) ??
-      (await otherPath({ target: paths.from }, { node: snapshot.node, pid: paths.pid })) ??
+      (await otherPath(paths.from, paths.process, snapshot)) ??
       (await otherDisk(paths, snapshot)) ??
       (await takenPlace(action, paths, snapshot)) ??
       cannotAct(await writer.cannotUnmount(paths.process))
