@@ -1,5 +1,6 @@
+import { jsonLimit, jsonValue, type TextValue } from '../../lib/std/json-value.ts';
 import { CONFIG_CHARACTERS_MAX } from '../evidence/limits.ts';
-import { jsonLimit, jsonValue, type TextValue, yamlValue } from '../evidence/text/text-value.ts';
+import { yamlValue } from '../evidence/text/yaml-value.ts';
 import { documentKind } from './document-kinds.ts';
 import { YAML_CHARACTERS_MAX } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import { CONFIG_KEYS, KUBELET_FLAGS } from '../evidence/kubelet/kubelet-config.ts';
 import { CONFIG_DEPTH_MAX } from '../evidence/limits.ts';
-import { yamlValue } from '../evidence/text/text-value.ts';
+import { yamlValue } from '../evidence/text/yaml-value.ts';
 import { REDACTED } from '../model/redaction.ts';
 import { redactText, withoutPrivateParts } from './redact-text.ts';
 

@@ -1,5 +1,5 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { REDACTED } from '../model/redaction.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { fieldAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import type { Action } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';

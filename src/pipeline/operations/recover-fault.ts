@@ -1,6 +1,6 @@
 import { textAt } from '../../lib/std/json.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
-import { jsonValue } from '../../node/evidence/text/text-value.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { isActive } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';

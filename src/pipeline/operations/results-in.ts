@@ -1,4 +1,4 @@
-import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 
 /** The results in what somebody answered, or why they are none. `null` is none at all, and right. */
 export function resultsIn(text: string): Readonly<Record<string, string>> | string {

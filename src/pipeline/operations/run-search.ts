@@ -1,5 +1,5 @@
 import { fieldAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { ADDRESSES_MAX } from './limits.ts';
 import {
   failedWith,

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { textIfThere } from '../../lib/state/state-folder.ts';
 import { listAt, textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
-import { yamlValue } from '../../node/evidence/text/text-value.ts';
+import { yamlValue } from '../../node/evidence/text/yaml-value.ts';
 import { E2E_BYTES_MAX } from './limits.ts';
 import {
   failedWith,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { secretIfThere, tried } from '../../lib/state/state-folder.ts';
 import { fieldAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { CREDENTIAL_BYTES_MAX } from './limits.ts';
 
 export interface CredentialOptions<K extends string> {

@@ -1,5 +1,5 @@
 import { textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { Action } from '../../node/model/action.ts';
 import type { AnyFault } from '../../node/model/fault.ts';

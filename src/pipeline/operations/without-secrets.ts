@@ -1,4 +1,4 @@
-import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { REDACTED } from '../../node/model/redaction.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
 

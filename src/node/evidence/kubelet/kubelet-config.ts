@@ -2,7 +2,7 @@ import { isObject } from '../../../lib/std/json.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { CONFIG_CHARACTERS_MAX } from '../limits.ts';
 import { flagValue } from '../processes/command-line.ts';
-import { yamlValue } from '../text/text-value.ts';
+import { yamlValue } from '../text/yaml-value.ts';
 
 /** What a kubelet was told, by flags or by a file; a field that nobody set is absent. */
 export interface KubeletSettings {

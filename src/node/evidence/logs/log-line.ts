@@ -1,5 +1,5 @@
 import { listAt, numberAt, textAt } from '../../../lib/std/json.ts';
-import { jsonValue } from '../text/text-value.ts';
+import { jsonValue } from '../../../lib/std/json-value.ts';
 
 /** A line of a log without what journals, runtimes and loggers wrapped around it. */
 export interface LogMessage {

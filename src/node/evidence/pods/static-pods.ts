@@ -5,7 +5,7 @@ import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { CONFIG_CHARACTERS_MAX, CONFIG_FILES_MAX } from '../limits.ts';
 import { absolutePath, unlessMissing } from '../text/file-path.ts';
-import { yamlValue } from '../text/text-value.ts';
+import { yamlValue } from '../text/yaml-value.ts';
 
 /** The pods that the kubelet reads from files of this node, and whether it has others. */
 export interface StaticPods {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { yamlValue } from './text-value.ts';
 import { type YamlLimitError, yamlDocuments } from './yaml-documents.ts';
+import { yamlValue } from './yaml-value.ts';
 
 const LIMITS = { aliasesMax: 2, errorsMax: 3 };
 const read = (text: string) => yamlDocuments(text, LIMITS);
