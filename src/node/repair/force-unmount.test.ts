@@ -189,6 +189,16 @@ describe('it is refused', () => {
     expect(outcome).toMatchObject({ state: 'refused', what: expect.stringContaining(what) });
   });
 
+  test('where it cannot be done, with the manual steps', async () => {
+    const unable = { ...writer, cannotUnmount: async () => 'nsenter is not there' };
+    const snapshot = takeSnapshot(syntheticNode().build());
+    expect(await forceUnmount.refuse(ACTION, snapshot, unable)).toMatchObject({
+      state: 'refused',
+      why: 'nsenter is not there',
+      manual: { commands: [expect.stringContaining(' umount -f ')] },
+    });
+  });
+
   test('for any other path, and for a pod that the path is not of', async () => {
     for (const change of [{ target: '/var/lib/kubelet/pods' }, { podUid: 'another' }]) {
       const outcome = await refusalOf(syntheticNode(), { ...ACTION, ...change });
@@ -325,6 +335,29 @@ describe('the deed', () => {
     expect(actionFailure).toBeUndefined();
     expect(log).toEqual(['force', 'force', 'abort /sys/fs/fuse/connections/57', 'unmount']);
   });
+
+  test.each([
+    ['failed', { state: 'failed', why: 'no such connection' }, { why: 'target is busy' }],
+    [
+      'changed',
+      { state: 'changed', what: 'the mount changed', why: 'the table' },
+      { what: 'the mount changed', stays: 'refused' },
+    ],
+  ] as const)(
+    'ends there when the server could not be cut off: %s',
+    async (_, aborted, failure) => {
+      const control = '31 21 0:30 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n';
+      const maker = withMounts(syntheticNode(), (text) => fuse(`${text}${control}`));
+      const { log, hand } = loggingHand([busy, busy]);
+      const freshSnapshot = () => takeSnapshot(maker.build());
+      const action = { ...ACTION, fsType: 'fuse.x' };
+      const unable = { ...hand, abortFuse: async () => aborted };
+      expect(
+        await forceUnmount.act(action, unable, freshSnapshot(), { freshSnapshot }),
+      ).toMatchObject(failure);
+      expect(log).toEqual(['force', 'force']);
+    },
+  );
 
   test('names the connection of a block device by its whole number', async () => {
     const control = '31 21 0:30 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n';

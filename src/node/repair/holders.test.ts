@@ -75,3 +75,8 @@ test('of many holders some are named, and that there are more', async () => {
   expect(isWhole).toBe(false);
   expect((await holdersOn(nodeWith(...many.slice(1)))).isWhole).toBe(true);
 });
+
+test('nobody is seen where the processes cannot be listed', async () => {
+  const maker = nodeWith().missing('folder', '/proc');
+  expect((await holdersOn(maker)).holders).toEqual([]);
+});

@@ -122,7 +122,29 @@ test.each([
   expect(errors).toEqual([`journal.jsonl:2 is not a record: ${line}`]);
 });
 
+test('the actions that are to follow are in the journal', async () => {
+  await journal().intend({ ...INTENT, rest: [ACTION] });
+  expect(readJournal(folder).records).toMatchObject([{ entry: 1, rest: [ACTION] }]);
+});
+
+test('a full journal without an unfinished intent begins empty', async () => {
+  const small = journal(400);
+  await small.conclude(await small.intend(INTENT), INTENT, { state: 'done' });
+  expect(await small.intend(INTENT)).toBe(2);
+  const { records, errors } = readJournal(folder);
+  expect(records.map(({ entry, event }) => `${entry} ${event}`)).toEqual([
+    '1 intended',
+    '1 concluded',
+    '2 intended',
+  ]);
+  expect(errors).toEqual([]);
+});
+
 test.each([
+  { entry: 'x' },
+  { entry: 2.5 },
+  { event: 'done' },
+  { at: 5 },
   { action: { kind: 'remove-empty-directory', podUid: 'p', plugin: 'x' } },
   { action: { kind: 'unmount', id: '216' } },
   { rest: [{ kind: 'set-aside' }] },

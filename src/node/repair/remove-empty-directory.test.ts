@@ -12,7 +12,8 @@ import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import { LEFTOVER_AGE_MS } from '../evidence/limits.ts';
 import type { Action } from '../model/action.ts';
 import { FOLDERS_AT_ONCE_MAX, FOLDERS_PER_SECOND_MAX } from './limits.ts';
-import type { Removal, RemovalJob } from './removal.ts';
+import { objectionTo } from './perform.ts';
+import { type Removal, type RemovalJob, removedIn } from './removal.ts';
 import { removeEmptyDirectory } from './remove-empty-directory.ts';
 
 const PLUGIN = 'transwarp.io~tosdisk';
@@ -316,4 +317,21 @@ describe('the check afterwards', () => {
     expect(beside).not.toContain('/mnt');
     expect((await seenOn(before, before)).beside).not.toContain('meanwhile');
   });
+});
+
+test('a dry run names what would stay', async () => {
+  const snapshot = snapshotOf(nodeWith({ entries: { [ONE]: {}, [TWO]: { isEmpty: false } } }));
+  expect(await objectionTo(ACTION, snapshot, writer)).toBeUndefined();
+  expect(await objectionTo(ACTION, snapshot, writer, { isDryRun: true })).toMatchObject({
+    state: 'failed',
+    why: `1 stays, for it is not empty: ${TWO}`,
+  });
+});
+
+test('what a remover wrote is read up to the line that it was killed in', () => {
+  const output = `["${ONE}",null]\n["${TWO}","it is not empty"]\n["a.delet`;
+  expect([...removedIn(output)]).toEqual([
+    [ONE, null],
+    [TWO, 'it is not empty'],
+  ]);
 });

@@ -80,6 +80,14 @@ test.each<[string, (maker: NodeMaker) => void]>([
   expect(refused).toMatchObject({ what: 'that /bin was a link is not proven', why });
 });
 
+test('refuses where the link cannot be made, with the manual steps', async () => {
+  const around = made();
+  around.made.blocked = 'only root may do that';
+  const { why, manual } = await objectionTo(around);
+  expect(why).toBe('only root may do that');
+  expect(manual?.commands.join()).toContain('ln -s');
+});
+
 test('one sibling is enough, and bash as well as sh', async () => {
   const around = made((maker) => {
     makeFolder(maker, '', '/lib');

@@ -183,3 +183,18 @@ test('nothing is done where we cannot act', async () => {
     why: 'umount is not there',
   });
 });
+
+test('a file that is another one now, or not alone, is refused', async () => {
+  const other = await setAside.refuse(
+    { ...ACTION, inode: '71' },
+    snapshotOf(syntheticNode()),
+    new SyntheticRepair().repair.writer,
+  );
+  expect(other).toMatchObject({ state: 'refused', why: `${FROM} is another file now` });
+  const unknown = await setAside.refuse(
+    { ...ACTION, volume: 'pvc-8' },
+    snapshotOf(put(syntheticNode(), FROM.replace('pvc-7', 'pvc-8'), 'file', '70')),
+    new SyntheticRepair().repair.writer,
+  );
+  expect(unknown).toMatchObject({ state: 'refused' });
+});

@@ -38,6 +38,13 @@ test('unmounts the stale mount in the namespace of the kubelet', async () => {
   expect(fixture.lines).toEqual([ROOT_LINE, OTHER_LINE]);
 });
 
+test('what the unmount has to say is in the outcome', async () => {
+  const fixture = new SyntheticRepair();
+  fixture.result = { state: 'did', note: 'the table changed meanwhile' };
+  const { outcome } = await outcomeOf(fixture);
+  expect(outcome).toEqual({ state: 'done', note: 'the table changed meanwhile' });
+});
+
 test('a mount that is gone already needs nothing, and is no error', async () => {
   const fixture = new SyntheticRepair();
   fixture.lines = [ROOT_LINE, OTHER_LINE];
