@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { storeWith } from '../../../test/store-with.ts';
 import { SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
@@ -80,4 +81,78 @@ test('what passes while it is saved that it waits is asked for at once', async (
   if (driven.state !== 'waits') throw new Error(driven.state);
   expect(driven.againAt).toBeLessThanOrEqual(begun + 10_000);
   expect(driven.againAt).toBeGreaterThan(begun + 8_000);
+});
+
+test('a store that asks to wait gets no request before that time', async () => {
+  const walk = await walkOf('a');
+  let requests = 0;
+  const updateStatus = async () => {
+    requests += 1;
+    throw new StoreError('TooManyRequests', 'slow down', 3_600_000);
+  };
+  walk.store = storeWith(walk.store, { updateStatus });
+  const driven = walk.drive();
+  // Without that time the second request comes after 100 ms.
+  await sleep(400);
+  walk.shutdown.abort();
+  expect(await driven).toEqual({ state: 'interrupted' });
+  expect(requests).toBe(2);
+  expect(walk.errors).toEqual(['slow down']);
+});
+
+test('a Diagnosis whose status the store rejects as invalid fails', async () => {
+  const walk = await walkOf('a');
+  const { store } = walk;
+  walk.store = storeWith(store, {
+    updateStatus: async (object) => {
+      const { steps } = object.status ?? {};
+      if (steps !== undefined) throw new StoreError('Invalid', 'status.steps: unknown field');
+      return store.updateStatus(object);
+    },
+  });
+  expect(await walk.drive()).toMatchObject({
+    state: 'ended',
+    object: { status: { phase: 'Failed' } },
+  });
+  expect(walk.ran).toEqual(['a']);
+});
+
+test('an agent without the right to update a Diagnosis writes its status only', async () => {
+  const walk = await walkOf('ab', {
+    nodeName: undefined,
+    podReference: { namespace: 'a', name: 'b' },
+  });
+  const { store } = walk;
+  walk.isAgentOnly = true;
+  walk.store = storeWith(store, {
+    update: () => Promise.reject(new StoreError('Forbidden', 'cannot update diagnoses')),
+  });
+  const { spec, metadata } = await walk.stored();
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+  const after = await walk.stored();
+  expect(after).toMatchObject({ spec, status: { phase: 'Succeeded' } });
+  expect(after.metadata).toEqual({
+    ...metadata,
+    resourceVersion: after.metadata.resourceVersion,
+  });
+});
+
+test('nothing is written to a Diagnosis of another node', async () => {
+  const walk = await walkOf('a', { nodeName: 'node-2', cancel: true, deadlineSeconds: 1 });
+  walk.otherNodes = 'elsewhere';
+  const before = await walk.stored();
+  expect(await walk.drive()).toEqual({ state: 'elsewhere' });
+  expect(await walk.stored()).toEqual(before);
+});
+
+test('a Diagnosis that is being deleted does not run', async () => {
+  const walk = await walkOf('a');
+  const { store } = walk;
+  const object = await walk.stored();
+  const metadata = { ...object.metadata, finalizers: ['diagnosis.kubediag.org/test'] };
+  await store.update({ ...object, metadata });
+  await walk.delete();
+  expect(await walk.drive()).toEqual({ state: 'gone' });
+  expect(walk.ran).toEqual([]);
 });

@@ -355,3 +355,79 @@ test('a mistake of ours ends the Diagnosis that it was made with, and no other',
   expect((await walk.status()).conditions?.at(-1)?.message).toContain('defect in kubediag');
   expect(walk.errors.join()).toContain('Diagnosis default/walk: defect in kubediag');
 });
+
+test('leaves Diagnoses of other nodes alone, whatever becomes of them', async () => {
+  const walk = await withGraph('a');
+  walk.otherNodes = 'elsewhere';
+  const spec = { nodeName: 'node-2', ttlSecondsAfterFinished: 0 };
+  const other = await walk.store.create(newDiagnosis('other', spec));
+  const endTime = '2026-01-01T00:00:00Z';
+  await walk.store.updateStatus({ ...other, status: { phase: 'Succeeded', endTime } });
+  const running = await walk.store.create(newDiagnosis('running', { ...spec, deadlineSeconds: 1 }));
+  const before = (await walk.store.list('Diagnosis')).items;
+  const runner = start(walk);
+  await walk.diagnosis();
+  await until(phaseIs(walk, 'Succeeded'));
+  const { items } = await walk.store.list('Diagnosis');
+  expect(items.filter(({ metadata }) => metadata.name !== 'walk')).toEqual(before);
+  // Assigned to this node, it runs here.
+  await walk.store.update({ ...running, spec: { ...running.spec, nodeName: 'node-1' } });
+  await until(() => walk.ran.length === 2);
+  expect(runner.counts.waiting).toBe(1);
+});
+
+test('needs no order of versions, and runs nothing again for its own writes', async () => {
+  const walk = await withGraph('ab');
+  const { store } = walk;
+  const opaque = (version: string) => Buffer.from(version).toString('base64');
+  const plain = (version: string) => Buffer.from(version, 'base64').toString();
+  const shown = (object: StoredObject): StoredObject => withVersionOf(object, opaque);
+  const given = (object: StoredObject): StoredObject => withVersionOf(object, plain);
+  let reads = 0;
+  walk.store = {
+    create: async (object) => shown(await store.create(object)),
+    get: async (key) => {
+      if (key.kind === 'Diagnosis') reads += 1;
+      const object = await store.get(key);
+      return object && shown(object);
+    },
+    list: (kind, selection) => store.list(kind, selection),
+    each: async (kind, selection) => {
+      const { objects, resourceVersion } = await store.each(kind, selection);
+      return { objects: mapped(objects, shown), resourceVersion: opaque(resourceVersion) };
+    },
+    update: async (object) => shown(await store.update(given(object))),
+    updateStatus: async (object) => shown(await store.updateStatus(given(object))),
+    delete: (key, version) => store.delete(key, version && plain(version)),
+    // Reports every change a while after the write.
+    watch: async function* (kind, options) {
+      const resourceVersion = plain(options.resourceVersion);
+      for await (const event of store.watch(kind, { ...options, resourceVersion })) {
+        await sleep(20);
+        if (event.type !== 'BOOKMARK') yield { ...event, object: shown(event.object) };
+      }
+    },
+  };
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  await until(() => runner.counts.waiting === 0);
+  await sleep(20);
+  await walk.diagnosis();
+  await until(() => ended.length === 1);
+  await until(() => Object.values(runner.counts).every((count) => count === 0));
+  expect(walk.ran).toEqual(['a', 'b']);
+  expect(ended).toHaveLength(1);
+  expect(reads).toBe(1);
+});
+
+function withVersionOf(object: StoredObject, change: (version: string) => string): StoredObject {
+  const { metadata } = object;
+  return {
+    ...object,
+    metadata: { ...metadata, resourceVersion: change(metadata.resourceVersion) },
+  };
+}
+
+async function* mapped<T>(objects: AsyncIterable<T>, change: (object: T) => T): AsyncGenerator<T> {
+  for await (const object of objects) yield change(object);
+}
