@@ -4,13 +4,13 @@ import { defined } from '../src/lib/std/defined.ts';
 import { mountPoints } from './mount-points.ts';
 import { PLACES } from './places.ts';
 
-/** What a practice node is before anything runs on it: to this it is healed. */
+/** The state of a practice node before anything runs on it. `lab heal` restores it. */
 export interface Baseline {
-  /** Where something is mounted, in the order of the mount table. */
+  /** In the order of the mount table. */
   readonly mountPoints: readonly string[];
-  /** What lies in the root. */
+  /** The entries of /. */
   readonly names: readonly string[];
-  /** Where /bin leads; absent where it is a folder. */
+  /** The target of /bin; absent if it is a directory. */
   readonly bin?: string;
 }
 
@@ -30,6 +30,6 @@ export function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // It is gone, or no link.
+    return undefined; // It is missing, or not a symbolic link.
   }
 }

@@ -2,51 +2,51 @@ import type { Habit } from './breaks/kubelet-habits.ts';
 import type { PracticeNode } from './practice-node.ts';
 import type { LabSettings } from './settings.ts';
 
-/** One way in which a practice node is broken for real, or looks as if it were. */
+/** One way to break a practice node for real, or to make it look broken. */
 export interface Break {
-  /** fault: KubeDiag must find it. look-alike: it must say nothing. */
+  /** fault: KubeDiag must find it. look-alike: it must not report anything. */
   readonly kind: 'fault' | 'look-alike';
-  /** The fault that it is, or that it resembles: "stale-subpath-mount". */
+  /** The fault that it makes or resembles: "stale-subpath-mount". */
   readonly fault: string;
-  /** Which form of it: "secret-active". A look-alike is called by this alone. */
+  /** "secret-active". A look-alike is named by this alone. */
   readonly variant: string;
-  /** For a person: what is done to the node, in one sentence without its full stop. */
+  /** What happens to the node: one sentence without a full stop. */
   readonly about: string;
   readonly expected: Expected;
-  /** Which kubelets have the fault; any does where it is absent. */
+  /** The behaviour of the kubelet that the fault needs; any if absent. */
   readonly kubelet?: Habit;
-  /** Why the kubelet starts no pod and removes none from then on; absent when it does. */
+  /** Why the kubelet starts and removes no pods afterwards; absent if it does. */
   readonly stopsPods?: 'hung' | 'stopped';
-  /** Why it cannot be made on this node, such as for want of our own kubelet; undefined when it can. */
+  /** Why it cannot be made on this node, for example because it needs the stand-in kubelet. */
   readonly leftOut?: (settings: LabSettings) => string | undefined;
-  /** Breaks the node, and returns once the fault is there to be seen. */
+  /** Breaks the node, and returns once the fault is visible. */
   readonly make: (node: PracticeNode) => Promise<void>;
 }
 
 export interface Expected {
   readonly verdict: 'found' | 'clear' | 'unknown';
-  /** Of the worst finding, where there is one. */
+  /** The state of the worst finding. */
   readonly state?: 'damaged' | 'active' | 'latent' | 'benign';
-  /** What `recover` comes to. none: it finds nothing to do, says so by its code, and changes nothing. */
+  /** The result of `recover`. none: nothing to do, the exit code says so, and nothing changes. */
   readonly repair: 'done' | 'refused' | 'none';
   /**
-   * Words that `recover` needs beside its usual ones: a confirmation, a finding. CONTAINER stands for
-   * the short id of the finding's container, which is known only once it is made.
+   * Further arguments of `recover`: a confirmation, a finding. CONTAINER stands for the short id of
+   * the finding's container, which is known only after the break.
    */
   readonly recoverWith?: readonly string[];
   /**
-   * What the repair changes on the node, as the start of a line of the comparison:
+   * What the repair may change on the node, as the beginning of a line of the comparison:
    * "- mount /var/lib/kubelet/pods/UID/volume-subpaths". Any other change is a side effect.
    */
   readonly changes?: readonly string[];
   /**
-   * What of that the repair HAS to change, as the starts of lines: each must begin one at least. A
-   * repair that is done needs it, or a program that only says so would pass. It covers what it names,
-   * so it need not stand among the changes again.
+   * What the repair must change, as beginnings of lines: each must match at least one. Every repair
+   * that is done needs it, or a program that only claims success would pass. These are allowed
+   * changes too.
    */
   readonly must?: readonly string[];
-  /** How many findings the check has of it, where it has any; one unless told. */
+  /** The number of findings, if there are any; 1 by default. */
   readonly findings?: number;
-  /** Faults that are found once it is repaired: what a repair leaves for a person, or uncovers. */
+  /** Faults that are found after the repair: what it leaves for a person, or uncovers. */
   readonly afterwards?: readonly string[];
 }

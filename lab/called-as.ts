@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, join, relative } from 'node:path';
 
-/** By which word a person starts this program from where they are, so that a shown command works. */
+/** How a person calls this program from their directory, so that a shown command works. */
 export function calledAs(
   file: string,
   { path, folder }: { readonly path: string; readonly folder: string },

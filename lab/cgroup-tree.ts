@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killIfThere } from './process-mark.ts';
 
-/** A killed process leaves its cgroup a moment after it is gone. */
+/** A killed process leaves its cgroup a moment later. */
 const TRIES_MAX = 50;
 const TRY_MS = 100;
 
@@ -13,7 +13,7 @@ export async function removeCgroupTree(cgroup: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     const folders = await foldersOf(cgroup);
     if (folders.length === 0) return;
-    if (tries > TRIES_MAX) throw new Error(`cgroups are left behind: ${folders.join(' ')}`);
+    if (tries > TRIES_MAX) throw new Error(`cgroups cannot be removed: ${folders.join(' ')}`);
     for (const folder of folders) {
       for (const pid of await membersOf(folder)) killIfThere(pid);
       await rmdir(folder).catch(() => {});

@@ -21,13 +21,21 @@ test('a fault is made in its first form, or in the one that is named', () => {
 });
 
 test.each([
-  ['dead-volume', {}, 'no fault is called "dead-volume"'],
-  ['dead-volume-mount', { variant: 'x' }, 'has no variant "x", but in-tree, csi'],
+  ['dead-volume', {}, 'no such fault: "dead-volume"'],
+  ['dead-volume-mount', { variant: 'x' }, 'has no variant "x"; it has in-tree, csi'],
   ['dead-volume-mount', { variant: 'slow-server' }, 'has no variant "slow-server"'],
-  [undefined, { variant: 'csi' }, '--variant is of a fault, and none is named'],
-  [undefined, { lookAlike: 'csi' }, 'no look-alike is called "csi"'],
-  ['dead-volume-mount', { lookAlike: 'slow-server' }, 'leave out the fault dead-volume-mount'],
-  [undefined, { lookAlike: 'slow-server', variant: 'csi' }, 'leave out --variant csi'],
+  [undefined, { variant: 'csi' }, '--variant needs a fault'],
+  [undefined, { lookAlike: 'csi' }, 'no such look-alike: "csi"'],
+  [
+    'dead-volume-mount',
+    { lookAlike: 'slow-server' },
+    'cannot be combined with the fault dead-volume-mount',
+  ],
+  [
+    undefined,
+    { lookAlike: 'slow-server', variant: 'csi' },
+    'cannot be combined with --variant csi',
+  ],
 ])('%s %o is not known', (fault, options, text) => {
   expect(() => chooseBreak(all, fault, options)).toThrow(text);
 });
@@ -41,10 +49,10 @@ test('several faults are named by a word each, and a form of one by a slash', ()
   expect(requestedBreaks(all, several, {}).map(({ form }) => form)).toEqual([second, first]);
   expect(requestedBreaks(all, [], {})).toEqual([]);
   expect(() => requestedBreaks(all, several, { variant: 'csi' })).toThrow(
-    '--variant is of one fault',
+    '--variant takes one fault',
   );
   expect(() => requestedBreaks(all, ['dead-volume-mount', 'x/y'], {})).toThrow(
-    'no fault is called "x"',
+    'no such fault: "x"',
   );
   expect(nextSteps([first, second], 'practice')).toContain(
     'kubediag lab run -- kubediag recover\n',
@@ -75,18 +83,18 @@ test('what this kubelet cannot have is refused with what it can have', () => {
   expect(refused([old, second, alike])).toContain(
     'kubediag lab break --name real dead-volume-mount --variant with one of csi;',
   );
-  expect(refused([old])).toMatch(/^make another node/);
+  expect(refused([old])).toMatch(/^create another node/);
 });
 
 test('nobody is told to cure what only resembles a fault', () => {
   expect(nextSteps([first], 'a')).toContain('kubediag lab run --name a -- kubediag recover dead-');
   expect(nextSteps([alike], 'practice')).not.toContain('recover');
-  expect(nextSteps([alike], 'practice')).toContain('must not take this for a fault');
+  expect(nextSteps([alike], 'practice')).toContain('must not report a fault');
 });
 
 test('it is told how far a node is healed', () => {
   for (const folder of WRITTEN) expect(healed('a')).toContain(folder);
-  expect(healed('a')).toContain('/etc, /usr or the host name, stays so');
+  expect(healed('a')).toContain('/etc, /usr or the host name, stay until');
 });
 
 test('the folder of an agent that goes on is not listed as restored', () => {

@@ -21,7 +21,7 @@ export interface BreakOptions extends NameOption {
   readonly lookAlike?: string;
 }
 
-/** `kubediag lab break`: in one of the ways that we know; without words it tells which those are. */
+/** `kubediag lab break`: breaks the node; without arguments lists the possible breaks. */
 export async function breakNode(
   args: readonly string[],
   options: BreakOptions,
@@ -44,7 +44,7 @@ export async function breakNode(
     ...[kind, fault, isAny ? '' : variant],
   ]);
   const session = openSession(lab);
-  const created = (await change(`practice node ${name} is not broken`, lab, () =>
+  const created = (await change(`practice node ${name} was not broken`, lab, () =>
     session.request(['break', ...request], asked.length * SET_UP_MS),
   ).finally(session.close)) as readonly string[];
   terminal.progress('');
@@ -55,18 +55,18 @@ export async function breakNode(
   return 0;
 }
 
-/** Another form of the same fault, which this node can have. */
+/** Whether it is a variant of the same fault that is possible on this node. */
 function isFormOf(each: Break, { kind, fault }: Break, settings: LabSettings): boolean {
   return each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined;
 }
 
 interface Asked {
   readonly form: Break;
-  /** Nobody named a form, so any that goes with the others will do. */
+  /** No variant was named, so any that is compatible with the others will do. */
   readonly isAny: boolean;
 }
 
-/** What the words name: a fault each, or a fault and its form, "dead-volume-mount/csi-active". */
+/** Each argument is a fault, or a fault and a variant: "dead-volume-mount/csi-active". */
 export function requestedBreaks(
   all: readonly Break[],
   args: readonly string[],
@@ -75,7 +75,7 @@ export function requestedBreaks(
   const [first, ...more] = args;
   if (more.length === 0) return requestedBreak(all, first, options);
   if (options.variant !== undefined) {
-    wrong(`--variant is of one fault; of several write ${first}/${options.variant}`);
+    wrong(`--variant takes one fault; for several faults write ${first}/${options.variant}`);
   }
   return args.flatMap((word) => requestedBreak(all, word, options));
 }
@@ -91,7 +91,7 @@ function requestedBreak(
   return chosen === undefined ? [] : [{ form: chosen, isAny }];
 }
 
-/** What a person can do with a node that was broken so. */
+/** What a person can do with the broken node. */
 export function nextSteps(
   created: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
   name: string,
@@ -100,36 +100,36 @@ export function nextSteps(
   const [first, ...others] = created;
   if (!first || others.length > 0) {
     return (
-      `  find them  kubediag lab run${of} -- kubediag check\n` +
-      `  cure them  kubediag lab run${of} -- kubediag recover\n` +
-      `  undo them  kubediag lab heal${of}\n`
+      `  find them    kubediag lab run${of} -- kubediag check\n` +
+      `  repair them  kubediag lab run${of} -- kubediag recover\n` +
+      `  undo them    kubediag lab heal${of}\n`
     );
   }
   const { kind, fault, expected } = first;
-  const cure =
+  const repair =
     expected.repair === 'refused'
       ? 'no automatic repair: the check says what to do'
       : `kubediag lab run${of} -- kubediag recover ${fault}`;
   const steps =
     kind === 'fault'
-      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n  cure it    ${cure}\n`
+      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n  repair it  ${repair}\n`
       : `  check it   kubediag lab run${of} -- kubediag check ${fault}\n` +
-        '             It must not take this for a fault, and there is nothing to cure.\n';
+        '             The check must not report a fault: there is nothing to repair.\n';
   return `${steps}  undo it    kubediag lab heal${of}\n`;
 }
 
-/** Without them nothing comes of a break, and it would wait in vain. */
+/** Without its daemons a break would have no effect, and wait in vain. */
 async function checkRuns(lab: RunningLab): Promise<void> {
   const stopped = await stoppedParts(lab);
   if (stopped.length === 0) return;
   throw new Refusal(
-    `practice node ${lab.name} is not broken`,
+    `practice node ${lab.name} was not broken`,
     stoppedText(stopped),
     `heal it first: kubediag lab heal --name ${lab.name}`,
   );
 }
 
-/** A real kubelet is as old as it is: what it cannot have is refused, with what it can. */
+/** Refuses what a real kubelet of this version cannot have, and lists what it can. */
 export function checkPossible(
   all: readonly Break[],
   { kind, fault, variant, leftOut }: Break,
@@ -142,18 +142,18 @@ export function checkPossible(
   );
   const option = kind === 'fault' ? `${fault} --variant` : '--look-alike';
   const possible = others.map((each) => each.variant).join(', ');
-  const instead = `what it can have: kubediag lab break --name ${name} ${option} with one of ${possible}; or `;
+  const instead = `possible here: kubediag lab break --name ${name} ${option} with one of ${possible}; or `;
   throw new Refusal(
     `practice node ${name} cannot have ${fault} (${variant})`,
     why,
     (possible === '' ? '' : instead) +
-      'make another node with a kubelet that can: kubediag lab up --name OTHER, without --kubelet',
+      'create another node with the stand-in kubelet: kubediag lab up --name OTHER, without --kubelet',
   );
 }
 
 /**
- * `kubediag lab heal`: takes away what a break can have left. It does not know what else a person has
- * changed, and says so.
+ * `kubediag lab heal`: undoes every break. It does not know what else a person has changed, and says
+ * so.
  */
 export async function healNode(
   { name }: NameOption,
@@ -163,12 +163,12 @@ export async function healNode(
   const lab = await runningLab(name);
   const stopped = await stoppedParts(lab);
   if (stopped.length > 0) terminal.out(`practice node ${name}: ${stoppedText(stopped)}\n`);
-  // Halfway the node has neither kubelet nor runtime: whoever wants us to end waits until it has.
+  // Halfway the node has neither kubelet nor runtime, so a signal has to wait.
   stop.addEventListener('abort', () => terminal.err(FINISHED_FIRST), { once: true });
   terminal.progress('healing');
   const session = openSession(lab);
   try {
-    const { agents } = (await change(`practice node ${name} is not healed`, lab, () =>
+    const { agents } = (await change(`practice node ${name} was not healed`, lab, () =>
       session.request(['heal'], SET_UP_MS),
     )) as Healed;
     terminal.progress('');
@@ -179,31 +179,32 @@ export async function healNode(
   }
 }
 
-const FINISHED_FIRST = 'finishing first: an unfinished heal leaves no kubelet and no runtime\n';
+const FINISHED_FIRST =
+  'finishing first: an interrupted heal would leave no kubelet and no runtime\n';
 
 function storedAgent({ pid, stateFolder }: Healed['agents'][number]): string {
-  return `The agent (process ${pid} there) goes on, and its folder ${stateFolder} was kept.\n`;
+  return `The agent (process ${pid} there) still runs; its directory ${stateFolder} was not touched.\n`;
 }
 
-/** In lines that fit on every screen. */
+/** In lines of at most 80 columns. */
 export function healed(name: string, agents: Healed['agents'] = []): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
   const stored = agents.map(({ stateFolder }) => stateFolder);
   const restored = WRITTEN.filter((folder) => !stored.includes(folder));
   return [
-    `practice node ${name} is healed. As when it was made are:`,
+    `practice node ${name} is healed. Restored to the initial state:`,
     '  its processes and mounts, the runtime, the kubelet and the pods;',
-    '  /bin, the names in /, and all files below',
+    '  /bin, the entries of /, and all files below',
     `  ${restored.slice(0, HALF).join(' ')}`,
     `  ${restored.slice(HALF).join(' ')}`,
-    'What somebody changed elsewhere, as in /etc, /usr or the host name, stays so',
-    `until it is made anew: kubediag lab down${of}; kubediag lab up${of}`,
+    'Other changes, such as in /etc, /usr or the host name, stay until the node is',
+    `created again: kubediag lab down${of}; kubediag lab up${of}`,
   ].join('\n');
 }
 
 const HALF = 4;
 
-/** What does not come about on the node is told with a way out: it can always be made anew. */
+/** A failure on the node becomes a refusal with advice: the node can always be created again. */
 async function change<T>(what: string, lab: RunningLab, act: () => Promise<T>): Promise<T> {
   return act().catch(async (error: unknown) => {
     const { name } = lab;
@@ -212,12 +213,12 @@ async function change<T>(what: string, lab: RunningLab, act: () => Promise<T>): 
     throw new Refusal(
       what,
       `${messageOf(error)}${state}`,
-      `heal it first: kubediag lab heal --name ${name}; or make it anew: kubediag lab down --name ${name}`,
+      `heal it first: kubediag lab heal --name ${name}; or remove it: kubediag lab down --name ${name}`,
     );
   });
 }
 
-/** The way that the words name; undefined when there are no words. */
+/** The break that the arguments name; undefined without arguments. */
 export function chooseBreak(
   all: readonly Break[],
   fault: string | undefined,
@@ -225,23 +226,22 @@ export function chooseBreak(
 ): Break | undefined {
   if (lookAlike !== undefined) {
     const other = fault === undefined ? variant && `--variant ${variant}` : `the fault ${fault}`;
-    if (other)
-      wrong(`--look-alike ${lookAlike} stands alone; leave out ${other}, or make that instead`);
+    if (other) wrong(`--look-alike ${lookAlike}: cannot be combined with ${other}`);
     const found = all.find((each) => each.kind === 'look-alike' && each.variant === lookAlike);
-    return found ?? wrong(`no look-alike is called "${lookAlike}"`);
+    return found ?? wrong(`no such look-alike: "${lookAlike}"`);
   }
   if (fault === undefined) {
-    return variant === undefined ? undefined : wrong('--variant is of a fault, and none is named');
+    return variant === undefined ? undefined : wrong('--variant needs a fault');
   }
   const forms = all.filter((each) => each.kind === 'fault' && each.fault === fault);
-  if (forms.length === 0) wrong(`no fault is called "${fault}"`);
+  if (forms.length === 0) wrong(`no such fault: "${fault}"`);
   const chosen = variant === undefined ? forms[0] : forms.find((each) => each.variant === variant);
   const known = forms.map((each) => each.variant).join(', ');
-  return chosen ?? wrong(`${fault} has no variant "${variant}", but ${known}`);
+  return chosen ?? wrong(`${fault} has no variant "${variant}"; it has ${known}`);
 }
 
 function wrong(what: string): never {
-  throw new UsageError(`${what}. To see all: kubediag lab break`);
+  throw new UsageError(`${what}. To list all: kubediag lab break`);
 }
 
 function listed(all: readonly Break[]): string {
@@ -249,10 +249,10 @@ function listed(all: readonly Break[]): string {
     each.kind === kind ? [`  ${each.variant.padEnd(28)}${each.about}`] : [];
   const ids = [...new Set(all.map(({ fault }) => fault))];
   const faults = ids.flatMap((id) => [
-    `${id}: kubediag lab break ${id} --variant ...`,
+    `${id}: kubediag lab break ${id} --variant NAME`,
     ...all.filter(({ fault }) => fault === id).flatMap(lines('fault')),
     '',
   ]);
   const others = all.flatMap(lines('look-alike'));
-  return `${[...faults, 'what only looks so: kubediag lab break --look-alike ...', ...others].join('\n')}\n`;
+  return `${[...faults, 'look-alikes: kubediag lab break --look-alike NAME', ...others].join('\n')}\n`;
 }

@@ -7,8 +7,8 @@ export interface Claim {
 }
 
 /**
- * Takes a thing for as long as this process lives, or until it lets go; of two that want it at the same
- * time one gets nothing. It is an address without a file, so that a crash leaves none.
+ * An exclusive claim until this process ends or releases it; undefined if another process has it. It is
+ * an abstract socket address, so that a crash leaves no file.
  */
 export async function claimNow(kind: 'lab' | 'cluster', thing: string): Promise<Claim | undefined> {
   const hash = createHash('sha256').update(thing).digest('hex').slice(0, 32);

@@ -7,10 +7,10 @@ interface Start {
 }
 
 /**
- * The same command on a terminal that belongs to the node. Ours lies on no path there, and whom it calls
- * its foreground has no number there: a shell would end at once. `script` makes another one, has it
- * follow ours in size, lets every key through, Ctrl-C too, and ends as the command does. Undefined where
- * there is none, or only that of BusyBox, which does not tell how a command ended.
+ * The same command on a terminal that belongs to the node. Our own has no path in its mount namespace
+ * and its foreground process no PID there, so a shell would exit at once. `script` creates another
+ * terminal, follows ours in size, passes every key on, and exits as the command does. Undefined without
+ * it, and with that of BusyBox, which does not return the exit status.
  */
 export function onOwnTerminal(
   words: readonly string[],
@@ -19,7 +19,7 @@ export function onOwnTerminal(
   const [script, sh] = [systemProgram('script'), systemProgram('sh')];
   if (!script || !sh || realpathSync(script).endsWith('busybox')) return undefined;
   const { SHELL: shell } = environment;
-  // script has the shell of the person read the line, which may quote in ways of its own: ours does.
+  // script passes the line to $SHELL, whose quoting rules may differ: use sh.
   const restore = shell === undefined ? 'unset SHELL' : `SHELL=${quoted(shell)}`;
   const line = `${restore}; exec ${words.map(quoted).join(' ')}`;
   return {
@@ -28,7 +28,7 @@ export function onOwnTerminal(
   };
 }
 
-/** One word for a shell, whatever is in it. */
+/** One argument, quoted for a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

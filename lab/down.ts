@@ -7,12 +7,12 @@ import { inUse } from './make-lab.ts';
 import { checkMachine } from './requirements.ts';
 import { takeDown } from './take-down.ts';
 
-/** `kubediag lab down`: leaves nothing of a practice node, nor of any that is dead. */
+/** `kubediag lab down`: removes a practice node, and the remains of dead ones. */
 export async function down(
   options: NameOption & { readonly all?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  checkMachine('no practice node is taken down');
+  checkMachine('cannot remove a practice node');
   const { name, all = false } = options;
   checkName(name);
   const known = await labNames();
@@ -21,7 +21,7 @@ export async function down(
   const others = known.filter((each) => !meant.includes(each));
   for (const each of others) await clearIfDead(each, terminal);
   if (!meant.some((each) => known.includes(each))) {
-    terminal.out(`there is no practice node${all ? '' : ` ${name}`}\n`);
+    terminal.out(`no practice node${all ? '' : ` ${name}`}\n`);
   }
   return 0;
 }
@@ -30,20 +30,20 @@ async function end(name: string, known: readonly string[], terminal: Terminal): 
   const claimed = await claim(name);
   if (claimed === undefined) throw inUse(name);
   const isThere = existsSync(folderOf(name));
-  terminal.progress(`taking down ${name}`);
+  terminal.progress(`removing ${name}`);
   await takeDown(name).finally(() => claimed.release());
   if (!isThere && !known.includes(name)) return;
-  const how = isThere ? 'is down' : 'was taken down by somebody else meanwhile';
+  const how = isThere ? 'removed' : 'removed by another process meanwhile';
   terminal.out(`practice node ${name} ${how}: nothing of it is left\n`);
 }
 
-/** Nobody makes it, for we have its name; so one that is not whole will never be. */
+/** We have claimed its name, so no process is still creating it. */
 async function clearIfDead(name: string, terminal: Terminal): Promise<void> {
   const claimed = await claim(name, 0);
   if (claimed === undefined) return;
   if ((await stateOf(name)).is !== 'up') {
     await takeDown(name);
-    terminal.out(`practice node ${name} was dead already: nothing of it is left\n`);
+    terminal.out(`practice node ${name} was dead; removed its remains\n`);
   }
   claimed.release();
 }

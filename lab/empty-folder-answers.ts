@@ -1,6 +1,6 @@
 /**
- * The words of the FUSE protocol that an empty folder needs: what a file server would send for each
- * request of the kernel. Numbers and places are those of <linux/fuse.h>, protocol 7.31.
+ * The FUSE responses of a server with an empty directory. Numbers and offsets are those of
+ * <linux/fuse.h>, protocol 7.31.
  */
 const LOOKUP = 1;
 const FORGET = 2;
@@ -16,16 +16,16 @@ const BATCH_FORGET = 42;
 const HEADER_BYTES = 16;
 const ENOENT = 2;
 const ENOSYS = 38;
-/** The longest write that is taken; the kernel wants room for it in our buffer. */
+/** The largest write; the kernel requires a buffer for it. */
 const WRITE_BYTES_MAX = 4096;
 const FOLDER_MODE = 0o40_755;
 
-/** The first request of all: until it is answered, the kernel holds every other back. */
+/** The first request: until it is answered, the kernel sends no other. */
 export function isFirst(request: Buffer): boolean {
   return request.readUInt32LE(4) === INIT;
 }
 
-/** Undefined where the kernel expects no answer. */
+/** Undefined if the kernel expects no response. */
 export function answerTo(request: Buffer): Buffer | undefined {
   switch (request.readUInt32LE(4)) {
     case FORGET:
@@ -40,7 +40,7 @@ export function answerTo(request: Buffer): Buffer | undefined {
       return answer(request, space());
     case OPENDIR:
       return answer(request, Buffer.alloc(16));
-    case READDIR: // No names, which is also the end of them.
+    case READDIR: // No entries, which also marks the end.
     case RELEASEDIR:
       return answer(request, Buffer.alloc(0));
     case LOOKUP:
@@ -54,7 +54,7 @@ function answer(request: Buffer, body: Buffer, error = 0): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(HEADER_BYTES + body.length, 0);
   header.writeInt32LE(-error, 4);
-  request.copy(header, 8, 8, 16); // Which request it answers.
+  request.copy(header, 8, 8, 16); // The id of the request.
   return Buffer.concat([header, body]);
 }
 
@@ -66,7 +66,7 @@ function greeting(): Buffer {
   return body;
 }
 
-/** Valid for no time at all, so that every look at the folder asks the server again. */
+/** Not cached, so that every access asks the server again. */
 function attributes(): Buffer {
   const body = Buffer.alloc(104);
   body.writeBigUInt64LE(1n, 16); // The inode of a root.

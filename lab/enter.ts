@@ -8,31 +8,31 @@ import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkRoot } from './requirements.ts';
 
-/** The usual one, with the place where this program is on a practice node. */
+/** The usual PATH, with the directory of this program on a practice node. */
 export const NODE_PATH = `/usr/local/sbin:/usr/local/bin:${PLAIN_ENVIRONMENT.PATH}`;
 
-/** How a program ended that ran on the node, and what it said. */
+/** Exit code and output of a program on the node. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The practice node of this name; refuses when it does not stand. */
+/** The practice node of this name; refuses if it does not run. */
 export async function runningLab(name: string): Promise<RunningLab> {
   checkName(name);
-  const what = `nothing is done on the practice node "${name}"`;
+  const what = `practice node "${name}" is not running`;
   checkRoot();
   const state = await stateOf(name);
   if (state.is === 'up') return state.lab;
   const whys = {
-    begun: 'it is just being made, or whoever made it was killed',
-    dead: 'there is none of this name, or it is no longer alive',
+    begun: 'it is being created, or its creation was interrupted',
+    dead: 'it does not exist, or its processes were killed',
   };
-  throw new Refusal(what, whys[state.is], `make it: kubediag lab up --name ${name}`);
+  throw new Refusal(what, whys[state.is], `create it: kubediag lab up --name ${name}`);
 }
 
-/** Runs words on the node to their end; rejects when that does not come in time. */
+/** Runs a command on the node to its end; rejects after the time limit. */
 export async function runOnNode(
   first: ProcessMark,
   args: readonly string[],
@@ -49,19 +49,19 @@ export async function runOnNode(
   }).finally(close);
   if (result.ended === 'exit') return result;
   const how = {
-    'not-started': () => 'it could not be started',
-    signal: () => 'it was killed',
-    deadline: () => `it did not end within ${limitMs / 1_000} s`,
+    'not-started': () => 'cannot be started',
+    signal: () => 'killed by a signal',
+    deadline: () => `timed out after ${limitMs / 1_000}s`,
   };
   throw new Error(`${args.join(' ')}: ${how[result.ended]()}`);
 }
 
-/** Has the node do one of `inside-commands.ts`; rejects with its own words. */
+/** Runs a command of `inside-commands.ts` on the node; rejects with its error message. */
 export async function enterAndRun(
   first: ProcessMark,
   args: readonly string[],
   limitMs: number,
 ): Promise<void> {
   const ran = await runOnNode(first, [PLACES.executable, 'lab-part', 'inside', ...args], limitMs);
-  if (ran.code !== 0) throw new Error(ran.stderr.trim() || `it ended with code ${ran.code}`);
+  if (ran.code !== 0) throw new Error(ran.stderr.trim() || `exit code ${ran.code}`);
 }

@@ -5,24 +5,24 @@ import { answerTo, isFirst } from './empty-folder-answers.ts';
 
 const MOUNT_MS = 10_000;
 const ERROR_BYTES_MAX = 2_000;
-/** Enough for the longest write that we let the kernel send; it hands requests to no smaller one. */
+/** Enough for the largest write: the kernel refuses smaller buffers. */
 const REQUEST_BYTES_MAX = 64 * 1024;
-/** Node cannot wait for such a device, so it is asked again and again. */
+/** Node.js cannot wait for this device, so it is polled. */
 const POLL_MS = 20;
-/** Longer than a first patience of two seconds, shorter than a second one of four. */
+/** Between the time limits of the two probes of a check: 2s and 4s. */
 const SLOW_MS = 2_500;
 
-/** silent: takes every request and answers none. slow: answers, late. healthy: answers at once. */
+/** silent: reads every request and answers none. slow: answers late. healthy: answers at once. */
 type Manner = 'silent' | 'slow' | 'healthy';
 
 /**
- * A FUSE server: mounts an empty filesystem on each folder that it is given, and says "ready" when
- * all are mounted. A silent one is what a node sees of a server that died with its network. SIGUSR2
- * lets a healthy one fall silent (Node keeps SIGUSR1 for itself). Its end, by whatever signal, frees
- * everyone who waits: with its files the kernel closes the connections.
+ * A FUSE server: mounts an empty filesystem on each directory that it is given, and prints "ready".
+ * A silent one looks to the node like a server behind a dead network. SIGUSR2 makes a healthy one
+ * silent (Node.js uses SIGUSR1). When it ends, the kernel closes the connections and frees every
+ * process that waits.
  *
- * A request must have been read to be hopeless: one that nobody has read yet ends with a signal. So
- * a server that is merely stopped would not do.
+ * A stopped process would not do: a signal interrupts a request that the server has not read yet, but
+ * not one that it has read.
  */
 export async function runFileServer(args: readonly string[]): Promise<void> {
   const targets = args.filter((word) => !word.startsWith('--'));
@@ -53,13 +53,13 @@ async function mountOn(target: string): Promise<number> {
   });
   if (mounted.ended !== 'exit' || mounted.code !== 0) {
     const why = mounted.ended === 'not-started' ? mounted.why : mounted.stderr.trim();
-    throw new Error(`a FUSE filesystem could not be mounted on ${target}: ${why}`);
+    throw new Error(`cannot mount a FUSE filesystem on ${target}: ${why}`);
   }
   return device;
 }
 
 interface Server {
-  /** The kernel has been answered once, and from now on sends what anybody asks. */
+  /** The first request was answered, and the kernel now sends the others. */
   readonly greeted: Promise<void>;
   /** The filesystem was unmounted. */
   readonly ended: Promise<void>;
@@ -82,14 +82,14 @@ function serve(device: number, mannerNow: () => Manner): Server {
         take();
       }
     });
-  // Nobody may want the answer any more: then the kernel does not take it, and no harm is done.
+  // If the requester is gone the kernel rejects the response, which is harmless.
   const send = (answer: Buffer | undefined, then = () => {}) =>
     answer && write(device, answer, 0, answer.length, null, then);
   take();
   return { greeted: greeted.promise, ended: ended.promise };
 }
 
-/** Nobody asks; or the one who asked was ended while we took it (ENOENT). */
+/** There is no request, or the requester ended while we read it (ENOENT). */
 function isNothing({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EAGAIN' || code === 'EINTR' || code === 'ENOENT';
 }

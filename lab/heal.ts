@@ -10,7 +10,7 @@ import { type RunningAgent, runningAgents } from './running-agents.ts';
 import { labCgroup } from './runtime/lab-cgroup.ts';
 import { setUp } from './set-up.ts';
 
-/** What a node writes while it runs. Each is a filesystem of its own, and empty when it begins. */
+/** What a running node writes. Each is a filesystem of its own, and empty at first. */
 export const WRITTEN = [
   PLACES.kubeletRoot,
   '/var/lib/containerd',
@@ -21,28 +21,27 @@ export const WRITTEN = [
   '/tmp',
 ];
 
-/** Of the pods of a real kubelet; ours, and breaks, name that of the lab. */
+/** The cgroup of pods of a real kubelet; the stand-in and the breaks use that of the lab. */
 const KUBELETS_CGROUP = '/kubepods';
 
-/** Of the mounts that are other than they were. */
+/** Of the mounts that differ. */
 const REPORTED_MAX = 10;
 
-/** What stays: which lab this is, and what it was at first. */
-const KEPT = ['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name));
+/** Files about the lab itself and its initial state. */
+const RETAINED = ['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name));
 
-/** What a heal left as it was. */
+/** What `heal` did not touch. */
 export interface Healed {
   readonly agents: readonly Pick<RunningAgent, 'pid' | 'stateFolder'>[];
 }
 
 /**
- * Takes the node back to what it was when it was made, whatever was done to it: everything that runs
- * on it is ended, what was mounted and written is taken away, and it is furnished once more. Nothing
- * of it depends on what the break was. An agent goes on, with its own folder: somebody is using it.
+ * Restores the initial state of the node, whatever the break was: ends every process, removes mounts
+ * and files, and sets the node up again. An agent and its directory are not touched: somebody uses it.
  */
 export async function heal(node: PracticeNode): Promise<Healed> {
   const baseline = readBaseline();
-  // While all still runs: a node that cannot be healed is left as it is.
+  // Before anything is changed: a node that cannot be healed stays as it is.
   checkMounts(without(baseline.mountPoints, mountPoints()), '-');
   const agents = runningAgents();
   await endDaemons(agents.flatMap(({ family }) => family));
@@ -55,7 +54,7 @@ export async function heal(node: PracticeNode): Promise<Healed> {
   for (const name of readdirSync('/')) {
     if (!baseline.names.includes(name)) rmSync(join('/', name), { recursive: true });
   }
-  const stored = [...KEPT, ...agents.map(({ stateFolder }) => stateFolder)];
+  const stored = [...RETAINED, ...agents.map(({ stateFolder }) => stateFolder)];
   for (const folder of WRITTEN) empty(folder, stored);
   await setUp(node);
   return { agents: agents.map(({ pid, stateFolder }) => ({ pid, stateFolder })) };
@@ -67,32 +66,31 @@ function restoreBin({ bin }: Baseline): void {
   symlinkSync(bin, '/bin');
 }
 
-/** The newest first: it may lie on an older one. */
+/** The newest first: it may be below an older one. */
 async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<void> {
   const others = without(mountPoints(), baseline.mountPoints);
-  // Whoever used them is gone. One that a namespace without processes still holds is let go of.
+  // All users have ended. A lazy unmount also detaches mounts that an empty namespace still holds.
   for (const point of others.toReversed()) {
     await node.run('umount', '--lazy', point).catch((error: unknown) => {
-      // It may have gone together with what it lay on.
+      // It may have gone together with its parent.
       if (mountPoints().includes(point)) throw error;
     });
   }
 }
 
 /**
- * What is deleted next is deleted with all below it. So before that the mounts must be those that we
- * know, each of them: through any other the deletion could go on in somebody else's files.
+ * The next step deletes recursively. So the mounts must be exactly the known ones: through any other
+ * the deletion could reach files of somebody else.
  */
 function checkMounts(others: readonly string[], sign: '+' | '-'): void {
   if (others.length === 0) return;
   const changes = others.slice(0, REPORTED_MAX).map((each) => sign + each);
   throw new Error(
-    `its mounts are not those that it was made with (${changes.join(' ')}), so ` +
-      'nothing is deleted there',
+    `its mounts differ from the initial state (${changes.join(' ')}), so nothing was deleted`,
   );
 }
 
-/** What stands twice goes once for each time that it is taken away. */
+/** The multiset difference. */
 function without(points: readonly string[], taken: readonly string[]): readonly string[] {
   const left = [...taken];
   return points.filter((point) => {

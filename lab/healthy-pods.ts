@@ -7,7 +7,7 @@ import {
   type VolumeMountManifest,
 } from './practice-pod.ts';
 
-/** The pods of a practice node that is well; a break may use them, and a heal brings them back. */
+/** The pods of a healthy practice node. A break may use them, and `heal` restores them. */
 export const WEB_POD = { name: 'web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' } as const;
 const SHOP_POD = { name: 'shop-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c02' } as const;
 const LABELS_POD = {
@@ -17,8 +17,8 @@ const LABELS_POD = {
 const PLAIN_POD = { name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04' } as const;
 
 /**
- * What `lab up` tells the kubelet, ours or a real one: a pod with a file of a ConfigMap by subPath, one
- * with a Secret, an emptyDir and a projected volume, one that is told about itself, one without any.
+ * The objects that `lab up` gives to the kubelet: a pod with a ConfigMap file by subPath, one with a
+ * Secret, an emptyDir and a projected volume, one with a downwardAPI volume, one without volumes.
  */
 export function healthyObjects(): readonly KubernetesObject[] {
   return [
@@ -65,7 +65,7 @@ export function healthyObjects(): readonly KubernetesObject[] {
   ];
 }
 
-/** A pod of one container, in which these are mounted. */
+/** A pod with one container and these mounts. */
 export function podOf(
   { name, uid }: { readonly name: string; readonly uid: string },
   volumes: readonly VolumeManifest[],

@@ -1,25 +1,23 @@
 import { createInterface } from 'node:readline';
 import { dieWithParent } from '../src/lib/process/die-with-parent.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
+import { EXIT } from '../src/lib/terminal/exit-codes.ts';
 import type { RequestedBreak } from './breaks/choose-together.ts';
 import { openNode } from './open-node.ts';
 
-/** As the command line tells of what was refused. */
-const NOT_DONE = 3;
-
-/** What a session answers to one request. */
+/** The response to one request. */
 export type SessionAnswer = { readonly result?: unknown } | { readonly error: string };
 
-/** What the lab does on its practice node and is done with: the words come from outside. */
+/** Runs one command on the practice node, or a session of them. */
 export async function runInside(args: readonly string[]): Promise<void> {
   if (args[0] === 'session') return runSession();
   const answer = await answerTo(args);
   if (!('error' in answer)) return;
   process.stderr.write(`${answer.error}\n`);
-  process.exitCode = NOT_DONE;
+  process.exitCode = EXIT.notDone;
 }
 
-/** One request per line, an array of words; one answer per line. Ends with its input (`node-session.ts`). */
+/** One request per line, an array of arguments; one response per line (`node-session.ts`). */
 async function runSession(): Promise<void> {
   dieWithParent();
   for await (const line of createInterface({ input: process.stdin })) {
@@ -28,7 +26,7 @@ async function runSession(): Promise<void> {
   }
 }
 
-/** Of each a kind, a fault and a variant, which is empty where any will do. */
+/** Triples of kind, fault and variant; an empty variant means any. */
 function askedIn([kind, fault, variant, ...rest]: readonly string[]): readonly RequestedBreak[] {
   if (kind === undefined || fault === undefined) return [];
   const asked = { kind: kind as RequestedBreak['kind'], fault, ...(variant ? { variant } : {}) };
@@ -36,7 +34,7 @@ function askedIn([kind, fault, variant, ...rest]: readonly string[]): readonly R
 }
 
 async function answerTo([command = '', ...args]: readonly string[]): Promise<SessionAnswer> {
-  // For each request anew: the one before may have restarted the runtime.
+  // Opened for each request: the one before may have restarted the runtime.
   const node = openNode();
   try {
     switch (command) {
@@ -51,7 +49,7 @@ async function answerTo([command = '', ...args]: readonly string[]): Promise<Ses
       case 'snapshot':
         return { result: await (await import('./exam/snapshot.ts')).snapshotOf(node) };
       default:
-        throw new Error(`nothing is called "${command}" on a practice node`);
+        throw new Error(`no such command on a practice node: "${command}"`);
     }
   } catch (error) {
     return { error: messageOf(error) };

@@ -6,8 +6,8 @@ import type { LabSettings } from './settings.ts';
 const TMPFS = 0x01021994;
 
 /**
- * Whoever breaks or changes a practice node asks this first: that it is on one. Its root lies in
- * memory, and it has the settings that were written for this very mount namespace.
+ * Every part of the lab that changes a node calls this first: it throws unless this is a practice node,
+ * with a root in memory and the settings of this very mount namespace.
  */
 export function checkInside(): LabSettings {
   const settings = existsSync(PLACES.settings)
@@ -15,12 +15,12 @@ export function checkInside(): LabSettings {
     : undefined;
   const isHere = settings?.mountNamespace === readlinkSync('/proc/self/ns/mnt');
   if (settings === undefined || !isHere || statfsSync('/').type !== TMPFS) {
-    throw new Error('this is no practice node: a part of the lab runs nowhere else');
+    throw new Error('not a practice node: parts of the lab run nowhere else');
   }
   return settings;
 }
 
-/** For what may not run on a practice node itself, such as to make another one there. */
+/** For commands that must not run on a practice node, such as creating another one. */
 export function isPracticeNode(): boolean {
   return existsSync(PLACES.settings);
 }

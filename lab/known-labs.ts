@@ -11,13 +11,13 @@ import { PLACES } from './places.ts';
 import { isAlive, markOf, type ProcessMark } from './process-mark.ts';
 import type { LabSettings } from './settings.ts';
 
-/** A practice node that stands, as the machine sees it: its first process, and what it was made with. */
+/** A running practice node: its first process on the machine, and its settings. */
 export interface RunningLab extends ProcessMark {
   readonly name: string;
   readonly settings: LabSettings;
 }
 
-/** begun: somebody makes it right now, or was killed a moment ago while they did. */
+/** begun: it is being created, or its creation was interrupted. */
 export type LabState =
   | { readonly is: 'up'; readonly lab: RunningLab }
   | { readonly is: 'begun' }
@@ -29,8 +29,8 @@ const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 export function checkName(name: string): void {
   if (isName(name)) return;
   throw new UsageError(
-    `"${name}" can be no name of a practice node: small letters, digits and "-" between them, ` +
-      `at most ${NAME_CHARACTERS_MAX}, for it becomes its host name. For example: --name practice`,
+    `--name "${name}": not a host name of lower-case letters, digits and "-", at most ` +
+      `${NAME_CHARACTERS_MAX} characters. For example: --name practice`,
   );
 }
 
@@ -38,17 +38,17 @@ function isName(name: string): boolean {
   return NAME.test(name) && name.length <= NAME_CHARACTERS_MAX;
 }
 
-/** The process that holds the namespaces, as it wrote itself down before it made them. */
+/** The process that holds the namespaces, as it recorded itself before it created them. */
 export function recordOf(name: string): string {
   return join(folderOf(name), 'holder');
 }
 
 /**
- * What is known of a node once it has begun: by it a part of it is found whose holder is gone. It lies
- * on the machine, for the node may have become silent: whoever reads a file there may wait for ever.
+ * The record of a node, by which its processes are found after the holder was killed. It is a file of
+ * the machine, because a read on a broken node may hang.
  */
 export interface NodeRecord {
-  /** Which run of the machine that was: numbers of processes and namespaces count in no other. */
+  /** The boot id: process and namespace ids are valid for one boot only. */
   readonly boot: string;
   readonly first: ProcessMark;
   readonly settings: LabSettings;
@@ -58,13 +58,13 @@ function nodeRecordOf(name: string): string {
   return join(folderOf(name), 'node.json');
 }
 
-/** Before anybody enters it. */
+/** Written before anything enters the node. */
 export async function recordNode(
   options: Omit<LabSettings, 'mountNamespace'>,
   pid: number,
 ): Promise<NodeRecord> {
   const first = markOf(pid);
-  if (first === undefined) throw new Error('the first process of the node is gone');
+  if (first === undefined) throw new Error('the first process of the node has ended');
   const settings = { ...options, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
   const record = { boot: bootNow(), first, settings };
   await writeFile(nodeRecordOf(options.name), JSON.stringify(record), { mode: 0o600 });
@@ -77,7 +77,7 @@ export async function readNodeRecord(name: string): Promise<NodeRecord | undefin
     const record = JSON.parse(await readFile(nodeRecordOf(name), 'utf8')) as NodeRecord;
     return record.boot === bootNow() ? record : undefined;
   } catch {
-    return undefined; // None was written, or half of it: then nobody has entered the node.
+    return undefined; // Missing or incomplete: then nothing has entered the node yet.
   }
 }
 
@@ -85,7 +85,7 @@ function bootNow(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
-/** Once all that belongs to it runs: from then on it may be used. */
+/** Written once everything runs: from then on the node may be used. */
 export async function markComplete(name: string): Promise<void> {
   await writeFile(wholeMarkOf(name), '', { mode: 0o600 });
 }
@@ -94,7 +94,7 @@ function wholeMarkOf(name: string): string {
   return join(folderOf(name), 'whole');
 }
 
-/** Of all labs that have a folder, alive or dead. */
+/** The names of all labs with a directory, alive or dead. */
 export async function labNames(): Promise<readonly string[]> {
   checkFolder();
   if (!existsSync(PLACES.lab)) return [];
@@ -111,7 +111,7 @@ export async function stateOf(name: string): Promise<LabState> {
   return isAlive(first) ? { is: 'up', lab: { name, ...first, settings } } : { is: 'dead' };
 }
 
-/** Whoever holds the namespaces of a lab, if that is still the same process. */
+/** The process that holds the namespaces of a lab, if it is still alive. */
 export async function holderOf(name: string): Promise<ProcessMark | undefined> {
   checkFolder(name);
   const text = await readFile(recordOf(name), 'utf8').catch(() => '');
@@ -121,8 +121,8 @@ export async function holderOf(name: string): Promise<ProcessMark | undefined> {
 }
 
 /**
- * Takes a name for as long as this process lives, or until it lets go. Of two that want it one waits
- * for the other, and after a while gets nothing.
+ * Claims a name until this process ends or releases it. Waits for another claim for a while; undefined
+ * if that does not end.
  */
 export async function claim(name: string, waitMs = CLAIM_MS): Promise<Claim | undefined> {
   const deadline = Date.now() + waitMs;

@@ -34,7 +34,9 @@ describe('a folder that is not of root alone', () => {
       const [command = '', ...rest] = text;
       const ended = await lab(command, NAME, ...rest);
       expect(ended.code).toBe(3);
-      expect(oneLine(ended.stderr)).toContain(`${FOLDER} is no folder of root alone`);
+      expect(oneLine(ended.stderr)).toContain(
+        `${FOLDER}: not a directory that only root can write`,
+      );
     }
     const { stdout } = await runProgram([EXECUTABLE, 'lab', 'list']);
     expect(stdout).not.toContain(NAME);

@@ -3,30 +3,28 @@ import { join } from 'node:path';
 import { PLACES } from './places.ts';
 import { Refusal } from './refusal.ts';
 
-/** All that a lab has on the machine beside its processes and cgroups. */
+/** Everything that a lab has on the machine beside its processes and cgroups. */
 export function folderOf(name: string): string {
   return join(PLACES.lab, name);
 }
 
-/** How the root of a practice node is called, as `private-root.ts` mounts it. */
+/** The mount source of a practice node's root (`private-root.ts`). */
 export function rootNameOf(name: string): string {
   return `kubediag-lab-${name}`;
 }
 
 /**
- * Nobody but root may have put there what we are about to believe, and to kill by: neither in the
- * folder of all labs nor in that of this one. One that is not there is nobody's.
+ * We trust these records, and kill processes by them, so only root may be able to write the directory
+ * of all labs and that of this one. A missing directory is fine.
  */
 export function checkFolder(name?: string): void {
   const folders = [PLACES.lab, ...(name === undefined ? [] : [folderOf(name)])];
   const wrong = folders.find((folder) => !isRootsOwn(folder));
   if (wrong === undefined) return;
   throw new Refusal(
-    name === undefined
-      ? 'no practice node is touched'
-      : `the practice node "${name}" is not touched`,
-    `${wrong} is no folder of root alone: somebody else could have put anything there`,
-    `look what it is, and remove it: ls -la ${wrong}`,
+    name === undefined ? 'cannot use practice nodes' : `cannot use practice node "${name}"`,
+    `${wrong}: not a directory that only root can write`,
+    `inspect it, then remove it: ls -la ${wrong}`,
   );
 }
 

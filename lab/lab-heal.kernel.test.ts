@@ -83,8 +83,8 @@ test('a node that cannot be healed keeps its kubelet and its runtime', async () 
 test('an agent goes on during a heal, with its token and its objects, and says neither', async () => {
   const args = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
   const serving = startProgram([EXECUTABLE, ...args]);
-  await serving.hasSaid('Ctrl-C ends it');
-  const [, url = ''] = /is served on (\S+)$/m.exec(serving.said()) ?? [];
+  await serving.hasSaid('Press Ctrl-C');
+  const [, url = ''] = /listens on (\S+)$/m.exec(serving.said()) ?? [];
   const [, file = ''] = /^ {2}token +in (\S+),/m.exec(serving.said()) ?? [];
   const token = readFileSync(file, 'utf8').trim();
   const list = `${url}/apis/diagnosis.kubediag.org/v1/diagnoses`;
@@ -95,7 +95,7 @@ test('an agent goes on during a heal, with its token and its objects, and says n
   const healed = await lab('heal', NAME);
   expect(healed).toMatchObject({ code: 0, stderr: '' });
   expect(healed.stdout).toMatch(
-    /^The agent .* goes on, and its folder \/var\/lib\/kubediag was kept/m,
+    /^The agent .* still runs; its directory \/var\/lib\/kubediag was not touched/m,
   );
   expect(readFileSync(file, 'utf8').trim()).toBe(token);
   expect(await ask()).toBe(200);
@@ -109,10 +109,10 @@ test('an agent goes on during a heal, with its token and its objects, and says n
 test('an agent that ends by itself is no reason to show what it said of its token', async () => {
   const args = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
   const serving = startProgram([EXECUTABLE, ...args]);
-  await serving.hasSaid('Ctrl-C ends it');
+  await serving.hasSaid('Press Ctrl-C');
   await lab('run', NAME, '--', 'sh', '-c', 'kill -9 $(pgrep -f "kubediag serve --listen")');
   const { code, stderr } = await serving.end;
   expect(code).toBe(3);
-  expect(oneLine(stderr)).toContain('is no longer served why its agent has ended');
+  expect(oneLine(stderr)).toContain('has stopped why its process has ended');
   expect(stderr).not.toContain('token');
 });

@@ -1,11 +1,11 @@
 import type { KubeletVersion } from './settings.ts';
 
-/** Which practice node: the same option of every command of the lab. */
+/** The practice node: the same option in every command of the lab. */
 export interface NameOption {
   readonly name: string;
 }
 
-/** What a practice node is made with, as a person words it. */
+/** The options that create a practice node. */
 export interface MakeOptions extends NameOption {
   readonly kubelet?: string;
   readonly kubeletVersion: KubeletVersion;

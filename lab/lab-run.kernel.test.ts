@@ -72,7 +72,7 @@ describe('on a practice node', () => {
   test('an agent is reached by an address of version 6 too', async () => {
     const serve = [EXECUTABLE, 'lab', 'serve', '--name', NAME, '--listen', '[::1]:0'];
     const agent = startProgram(serve);
-    await agent.hasSaid('Ctrl-C ends it');
+    await agent.hasSaid('Press Ctrl-C');
     const [url = ''] = /http:\/\/\[::1\]:\d+/.exec(agent.said()) ?? [];
     expect((await fetch(url)).status).toBe(401);
     agent.child.kill('SIGINT');
@@ -82,7 +82,7 @@ describe('on a practice node', () => {
   test('of two who take it down each is told', async () => {
     const both = await Promise.all([lab('down', NAME), lab('down', NAME)]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
-    for (const { stdout } of both) expect(stdout).toMatch(/nothing of it is left|there is no pra/);
+    for (const { stdout } of both) expect(stdout).toMatch(/nothing of it is left|no practice node/);
     expect(tracesOf(NAME)).toEqual([]);
   });
 });

@@ -46,7 +46,7 @@ describe('a practice node', () => {
   test('is well, and what it is made of is not seen on the machine', async () => {
     expect(up).toMatchObject({ code: 0, stderr: '' });
     expect(up.stdout).toContain(`practice node ${NAME} is up: for practice only`);
-    expect(up.stdout).toContain('a stand-in of ours (it was asked for)');
+    expect(up.stdout).toContain('a stand-in (it was asked for)');
     expect(machineNow()).toEqual(before);
     const check = await on(NAME, 'kubediag check -o json');
     expect(check.code).toBe(0);
@@ -98,14 +98,14 @@ describe('a practice node', () => {
   test('has its name for itself, and a node beside it has all of its own', async () => {
     const taken = await lab('up', NAME, ...STAND_IN);
     expect(taken.code).toBe(3);
-    expect(taken.stderr).toContain(`there is a practice node "${NAME}" already`);
+    expect(taken.stderr).toContain(`practice node "${NAME}" already exists`);
     expect(await lab('up', OTHER, ...STAND_IN)).toMatchObject({ code: 0, stderr: '' });
     const listed = await runProgram([EXECUTABLE, 'lab', 'list']);
     expect(listed.stdout).toContain(`${NAME} `);
     expect(listed.stdout).toContain(OTHER);
     await on(OTHER, 'touch /run/only-here');
     expect((await on(NAME, 'ls /run/only-here')).code).not.toBe(0);
-    expect((await lab('down', OTHER)).stdout).toContain(`practice node ${OTHER} is down`);
+    expect((await lab('down', OTHER)).stdout).toContain(`practice node ${OTHER} removed`);
     expect(tracesOf(OTHER)).toEqual([]);
     expect((await on(NAME, 'kubediag check')).code).toBe(0);
   });
@@ -114,7 +114,7 @@ describe('a practice node', () => {
     await on(NAME, 'umount --lazy /var/log; touch /tmp/still-there');
     const heal = await lab('heal', NAME);
     expect(heal.code).toBe(3);
-    expect(oneLine(heal.stderr)).toContain('not those that it was made with (-/var/log)');
+    expect(oneLine(heal.stderr)).toContain('differ from the initial state (-/var/log)');
     expect((await on(NAME, 'ls /tmp/still-there')).code).toBe(0);
   });
 
@@ -172,9 +172,9 @@ describe('a lab that was killed', () => {
       const holder = Number.parseInt(readFileSync(`/run/kubediag-lab/${NAME}/holder`, 'utf8'), 10);
       killIfThere(victim === 'holder' ? holder : pid);
       await expect.poll(() => stateOf(NAME), SOON).toEqual({ is: 'dead' });
-      expect((await lab('run', NAME, '--', 'true')).stderr).toContain('no longer alive');
+      expect((await lab('run', NAME, '--', 'true')).stderr).toContain('its processes were killed');
       const down = await lab('down', OTHER);
-      expect(down.stdout).toContain(`practice node ${NAME} was dead already`);
+      expect(down.stdout).toContain(`practice node ${NAME} was dead`);
       expect(tracesOf(NAME)).toEqual([]);
     }
   });
@@ -201,7 +201,7 @@ describe('a lab that was killed', () => {
     child.kill('SIGINT');
     const { code, stderr } = await end;
     expect(code).toBe(3);
-    expect(oneLine(stderr)).toContain('it was interrupted while its practice node was made');
+    expect(oneLine(stderr)).toContain('it was interrupted while its practice node was created');
     expect(names.flatMap(tracesOf)).toEqual([]);
   });
 
@@ -211,7 +211,7 @@ describe('a lab that was killed', () => {
     child.kill('SIGINT');
     const { code, stderr } = await end;
     expect(code).toBe(3);
-    expect(oneLine(stderr)).toContain('it was interrupted before it was whole');
+    expect(oneLine(stderr)).toContain('it was interrupted; nothing of it is left');
     expect(tracesOf(NAME)).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ describe('a practice node is refused', () => {
       'without the right to namespaces',
       ['setpriv', '--bounding-set', '-sys_admin'],
       'unshare failed: Operation not permitted',
-      'never runs on the machine',
+      "never uses the machine's own files",
     ],
     [
       'without the right to devices',
@@ -252,20 +252,20 @@ describe('a practice node is refused', () => {
     [
       'without the right to networks',
       ['setpriv', '--bounding-set', '-net_admin'],
-      'of their own: missing: a network of its own do',
+      'private root: missing: a network of its own do',
       'docker run --privileged',
     ],
     [
       'without the right to another root',
       ['setpriv', '--bounding-set', '-sys_chroot'],
-      'without the right CAP_SYS_CHROOT',
+      'the capability CAP_SYS_CHROOT is missing',
       'docker run --privileged',
     ],
     [
       'in a user namespace that has no rights over the machine',
       ['unshare', '--user', '--map-root-user'],
-      'this machine gives us no namespaces',
-      'never runs on the machine',
+      'cannot create namespaces',
+      "never uses the machine's own files",
     ],
   ])('%s', async (_, through, why, todo) => {
     const up = await runProgram([...through, EXECUTABLE, 'lab', 'up', '--name', NAME, ...STAND_IN]);
@@ -280,7 +280,7 @@ describe('a practice node is refused', () => {
     for (const command of ['up', 'tour', 'exam', 'serve', 'heal', 'down']) {
       const ended = await runProgram([EXECUTABLE, 'lab', command, `--name=${name}`]);
       expect(ended.code).toBe(64);
-      expect(ended.stderr).toContain('can be no name of a practice node');
+      expect(ended.stderr).toContain('not a host name');
     }
   });
 

@@ -1,26 +1,26 @@
-/** From the first program to a root of its own: a handful of mounts, on a machine that is busy. */
+/** Until a node has its namespaces and its root: a few mounts, on a busy machine. */
 export const NODE_MS = 30_000;
-/** One short program inside. */
+/** One short program on the node. */
 export const COMMAND_MS = 60_000;
-/** What a program inside may print that we read. */
+/** Output of a program on the node. */
 export const OUTPUT_BYTES_MAX = 4_000_000;
-/** Until the first process of a node, and all others with it, are gone. */
+/** Until the first process of a node and all others have ended. */
 export const END_MS = 20_000;
-/** Between two looks whether something is so. */
+/** Between two polls. */
 export const CHECK_INTERVAL_MS = 20;
-/** Until a part says that it is ready: it is this executable, and starts in a tenth of a second. */
+/** Until a part is ready: it is this executable, and starts in a tenth of a second. */
 export const PART_MS = 20_000;
-/** Until runtime, kubelet and the healthy pods run; or until a broken node is as it was. */
+/** Until runtime, kubelet and the healthy pods run, also after a heal. */
 export const SET_UP_MS = 90_000;
-/** Until something that a break waits for is so: a real kubelet collects containers once a minute. */
+/** Until a break sees its effect: a real kubelet collects containers once a minute. */
 export const UNTIL_MS = 100_000;
-/** What is changed in folders that come from the machine: it lies in memory. */
+/** Changes in directories that come from the machine: they are in memory. */
 export const ROOT_MEGABYTES_MAX = 2_048;
-/** What is written to each folder that is the node's own: /run, /tmp, images, logs. */
+/** Each directory of the node's own: /run, /tmp, images, logs. */
 export const FOLDER_MEGABYTES_MAX = 512;
-/** How long whoever makes or takes down a lab is waited for by another who wants to. */
+/** How long a command waits for another one that creates or removes the same lab. */
 export const CLAIM_MS = 5_000;
-/** As a host name, and as a part of file names. */
+/** A name is a host name, and part of file names. */
 export const NAME_CHARACTERS_MAX = 30;
-/** From the word that the agent is to end until it has: a change of the node is finished first. */
+/** From SIGTERM to the end of the agent: it finishes an action first. */
 export const AGENT_END_MS = 20_000;

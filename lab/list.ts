@@ -3,11 +3,11 @@ import { type LabState, labNames, stateOf } from './known-labs.ts';
 import { checkRoot } from './requirements.ts';
 import { howToStart, stoppedParts, stoppedText } from './stopped-parts.ts';
 
-/** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
+/** `kubediag lab list`: the practice nodes of this machine, and the remains of dead ones. */
 export async function list(_options: object, terminal: Terminal): Promise<number> {
   checkRoot();
   const names = await labNames();
-  if (names.length === 0) terminal.out('there is no practice node; make one: kubediag lab up\n');
+  if (names.length === 0) terminal.out('no practice nodes; create one: kubediag lab up\n');
   for (const name of names) terminal.out(`${name.padEnd(16)}${await text(await stateOf(name))}\n`);
   return 0;
 }
@@ -15,8 +15,8 @@ export async function list(_options: object, terminal: Terminal): Promise<number
 async function text(state: LabState): Promise<string> {
   if (state.is !== 'up') {
     return state.is === 'begun'
-      ? 'is just being made, or its maker was killed'
-      : 'is dead; clear what is left of it: kubediag lab down';
+      ? 'is being created, or its creation was interrupted'
+      : 'is dead; remove what is left of it: kubediag lab down';
   }
   const { name, settings } = state.lab;
   const { runtime, kubelet } = settings;

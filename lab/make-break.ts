@@ -6,7 +6,7 @@ import { versionWith } from './breaks/kubelet-habits.ts';
 import { caseName } from './exam/cases.ts';
 import type { PracticeNode } from './practice-node.ts';
 
-/** Breaks the node in some ways, beside those of before. Returns the names of the cases. */
+/** Breaks the node, in addition to earlier breaks. Returns the names of the cases. */
 export async function makeBreaks(
   node: PracticeNode,
   asked: readonly RequestedBreak[],
@@ -22,7 +22,7 @@ export async function makeBreaks(
   return choice.chosen.map(caseName);
 }
 
-/** Before the first is made: one that another version repairs would be gone again. */
+/** Before the first break: a kubelet of another version would repair it. */
 function takeOnKubelet(node: PracticeNode, all: readonly Break[]): void {
   const { kubelet } = node.settings;
   if (kubelet.kind === 'real') return;

@@ -23,25 +23,25 @@ import { checkMachine, refusalOf } from './requirements.ts';
 import type { LabSettings } from './settings.ts';
 import { takeDown } from './take-down.ts';
 
-/** A lab that ends with its maker, until it is told to stay. */
+/** A lab that ends with the process that created it, until `stay` is called. */
 export interface CreatedLab extends RunningLab {
   stay(): Promise<void>;
-  /** Leaves nothing of it. */
+  /** Removes it completely. */
   end(): Promise<void>;
 }
 
 export type LabCreateOptions = Omit<LabSettings, 'mountNamespace'>;
 
 /**
- * Makes a practice node with all that belongs to it. What is left of a dead one is cleared first.
- * Whoever stops it finds nothing.
+ * Creates a practice node with everything that runs on it. Removes the remains of a dead one first.
+ * If it is interrupted, nothing is left.
  */
 export async function makeLab(
   options: LabCreateOptions,
   progress: (text: string) => void,
   stop?: AbortSignal,
 ): Promise<CreatedLab> {
-  checkMachine(`there is no practice node "${options.name}"`);
+  checkMachine(`cannot create practice node "${options.name}"`);
   const claimed = await claim(options.name);
   if (claimed === undefined) throw inUse(options.name);
   try {
@@ -63,7 +63,7 @@ async function make(
 ): Promise<CreatedLab> {
   const { name } = options;
   stop?.throwIfAborted();
-  progress('making namespaces and a root in memory');
+  progress('creating namespaces and a root in memory');
   makeFolder(name);
   const end = () => void endHolder(name);
   stop?.addEventListener('abort', end);
@@ -72,7 +72,7 @@ async function make(
     stop?.throwIfAborted();
     const { first, settings } = await recordNode(options, namespaces.pid);
     writeFileSync(`/proc/${first.pid}/root${PLACES.settings}`, JSON.stringify(settings, null, 2));
-    progress('starting the runtime, the kubelet and healthy pods');
+    progress('starting the runtime, the kubelet and the pods');
     await enterAndRun(first, ['setUp'], SET_UP_MS);
     await markComplete(name);
     return created({ name, ...first, settings }, namespaces);
@@ -81,7 +81,7 @@ async function make(
   }
 }
 
-/** Then whoever waits for something of the node waits no longer: all of it ends with its holder. */
+/** Ends the holder, and with it everything that still waits for the node. */
 async function endHolder(name: string): Promise<void> {
   const holder = await holderOf(name);
   if (holder) killMarked(holder);
@@ -109,7 +109,7 @@ async function begin(options: LabCreateOptions): Promise<PrivateNamespaces> {
     begin: { lines: MAKE_ROOT, words },
     record: recordOf(name),
   }).catch((error: unknown) => {
-    throw refusalOf(`there is no practice node "${name}"`, new Error(messageOf(error)));
+    throw refusalOf(`cannot create practice node "${name}"`, new Error(messageOf(error)));
   });
 }
 
@@ -121,37 +121,37 @@ function makeFolder(name: string): void {
 
 function notMade(name: string, error: unknown): unknown {
   if (error instanceof Refusal) return error;
-  const instead = `see to ${PLACES.lab}`;
+  const instead = `check ${PLACES.lab}`;
   const advice = diskAdvice(error, { isRoot: process.geteuid?.() === 0, instead });
-  if (advice) return new Refusal(`there is no practice node "${name}"`, advice.why, advice.todo);
+  if (advice) return new Refusal(`cannot create practice node "${name}"`, advice.why, advice.todo);
   return new Refusal(
-    `there is no practice node "${name}"`,
-    `what belongs to it did not start: ${messageOf(error)}`,
-    'try again; with other parts, if it was one of them: --runtime stand-in, without --kubelet',
+    `cannot create practice node "${name}"`,
+    `a part of it did not start: ${messageOf(error)}`,
+    'try again, or without the part that failed: --runtime stand-in, or without --kubelet',
   );
 }
 
 function interrupted(name: string): Refusal {
   return new Refusal(
-    `there is no practice node "${name}"`,
-    'it was interrupted before it was whole, and nothing of it is left',
-    `make it: kubediag lab up --name ${name}`,
+    `cannot create practice node "${name}"`,
+    'it was interrupted; nothing of it is left',
+    `create it again: kubediag lab up --name ${name}`,
   );
 }
 
 function taken(name: string): Refusal {
   return new Refusal(
-    `there is a practice node "${name}" already`,
-    'a second one of that name would be mistaken for it',
-    `use it: kubediag lab run --name ${name} -- COMMAND; take it down: kubediag lab down --name ` +
-      `${name}; or give the new one another name: --name OTHER`,
+    `practice node "${name}" already exists`,
+    'names must be unique',
+    `use it: kubediag lab run --name ${name} -- COMMAND; remove it: kubediag lab down --name ` +
+      `${name}; or choose another name: --name OTHER`,
   );
 }
 
 export function inUse(name: string): Refusal {
   return new Refusal(
-    `the practice node "${name}" is just being made or taken down`,
-    'another kubediag holds its name',
-    'wait until that is done, or end it, then try again',
+    `practice node "${name}" is being created or removed`,
+    'another kubediag process has claimed its name',
+    'wait until it is done, or end it, then try again',
   );
 }

@@ -28,7 +28,7 @@ it('says which process does not end, and ends once it is freed', async () => {
     const stat = await childOf(waiting.pid ?? 0);
 
     await expect(endNamespaces(pid, 500)).rejects.toThrow(
-      `processes do not end: ${stat} (stat ${folder}/x). They were killed and still wait`,
+      `processes do not end: ${stat} (stat ${folder}/x). They were killed, but wait`,
     );
     server.kill('SIGKILL');
     await endNamespaces(pid);

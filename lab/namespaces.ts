@@ -8,38 +8,37 @@ import { allProcesses, childOf, isRunning, killIfThere, namedProcesses } from '.
 
 export interface NamespacesOptions {
   readonly also?: readonly ('net' | 'ipc' | 'uts')[];
-  /** Shell lines that the first process begins with, and the words that they have as $1, $2, ... */
+  /** Shell lines that the first process starts with, and their arguments $1, $2, ... */
   readonly begin?: { readonly lines: string; readonly words: readonly string[] };
-  /** Where who holds them is written down, before they are there: its /proc/<pid>/stat, and the boot. */
+  /** The file where the holder records its /proc/<pid>/stat and the boot id before it creates them. */
   readonly record?: string;
 }
 
 /**
- * Mount and PID namespaces of their own, with an own /proc and an empty /run. All that is mounted
- * or started in them ends with them, and they end with the process that made them, unless that says
- * that they are to stay. What else a machine has for itself alone (network, host name, shared memory)
- * they may have too.
+ * Private mount and PID namespaces, with their own /proc and an empty /run, and optionally network, UTS
+ * and IPC namespaces. Everything that is mounted or started in them ends with them, and they end with
+ * the process that created them, unless it calls `stay`.
  *
- * The maker stays outside: it prefixes a command with `enter`, and shares files by path.
+ * The creator stays outside: it prefixes a command with `enter`, and shares files by path.
  */
 export interface PrivateNamespaces {
-  /** Their first process, as the maker sees it. /proc/<pid>/mountinfo is their mount table. */
+  /** Their first process, as seen from outside. /proc/<pid>/mountinfo is their mount table. */
   readonly pid: number;
-  /** The words that stand before a command to run it inside. */
+  /** The arguments before a command to run it inside. */
   readonly enter: readonly string[];
-  /** Runs a command inside and gives its standard output; rejects with what it wrote as error. */
+  /** Runs a command inside and returns its standard output; rejects with its standard error. */
   run(program: string, ...words: readonly string[]): Promise<string>;
-  /** From now on they live on when their maker ends. */
+  /** From now on they survive their creator. */
   stay(): Promise<void>;
-  /** Settles when they are gone, whoever ended them. */
+  /** Settles when they have ended. */
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 }
 
 const EMPTY_RUN = { lines: 'mount -t tmpfs -o mode=755 tmpfs /run || exit 1', words: [] };
 
-// Whoever is told of them by the record finds them also when their maker was killed: it is written
-// before they begin, and by the very process that holds them.
+// The process that holds them writes the record before it creates them, so they can be found after the
+// creator was killed.
 const HOLDER = `
   record=$1; shift
   if [ -n "$record" ]; then
@@ -47,8 +46,8 @@ const HOLDER = `
   fi
   exec "$@"`;
 
-// The first process inherits every orphan, so it has to reap: a shell that waits does. It waits for
-// the pipe from the maker to close; or, once told to stay, for nothing at all.
+// The first process inherits every orphan, so it has to reap: a waiting shell does. It waits until the
+// pipe from the creator closes; after `stay` it waits forever.
 const WAIT_FOR_MAKER = `
   exec 3<&0 </dev/null
   echo ready
@@ -66,7 +65,7 @@ export async function makePrivateNamespaces({
   record = '',
 }: NamespacesOptions = {}): Promise<PrivateNamespaces> {
   const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
-  // What it shows of itself from then on is short.
+  // Its command line is short from then on.
   const lines = `${begin.lines}\nexec sh -c '${WAIT_FOR_MAKER}'`;
   const first = ['sh', '-c', lines, 'sh', ...begin.words];
   const unshare = ['unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc'];
@@ -88,17 +87,17 @@ export async function makePrivateNamespaces({
     stop: async () => {
       if (!isRunning(holder.pid)) return;
       await endNamespaces(pid);
-      // Whoever holds them has nothing left to wait for.
+      // The holder has nothing left to wait for.
       killIfThere(holder.pid);
       await holder.ended;
     },
   };
 }
 
-/** Runs a program of the machine to its end; rejects with what it wrote as error. */
+/** Runs a program of the machine to its end; rejects with its standard error. */
 export async function runCommand([name = '', ...words]: readonly string[]): Promise<string> {
   const program = name.startsWith('/') ? name : systemProgram(name);
-  if (program === undefined) throw new Error(`there is no program ${name} on this machine`);
+  if (program === undefined) throw new Error(`${name}: no such program on this machine`);
   const result = await runProgram({
     program,
     arguments: words,
@@ -151,16 +150,16 @@ function startHolder(words: readonly string[]) {
       limit.abort();
       if (came === 'heard') return;
       if (came === 'late') holder.abandon();
-      const why = came === 'late' ? `nothing came of it within ${NODE_MS / 1_000} s` : '';
+      const why = came === 'late' ? `timed out after ${NODE_MS / 1_000}s` : '';
       throw new Error(`no private namespaces: ${[errors.trim(), why].filter(Boolean).join('; ')}`);
     },
   };
 }
 
 /**
- * Kills the first process of namespaces, as outside sees it, and waits until all of them are gone.
- * The kernel ends every process together with the first, but each has to be reaped too, and those
- * that entered by `nsenter`: it stops itself together with its child, and then reaps nobody.
+ * Kills the first process of namespaces and waits until all their processes have ended. The kernel
+ * kills them with the first one, but each must be reaped too, also those that entered by `nsenter`: it
+ * stops itself together with its child, and then reaps nothing.
  */
 export async function endNamespaces(first: number, limitMs = END_MS): Promise<void> {
   const namespace = await pidNamespaceOf(first);
@@ -184,7 +183,7 @@ export async function enteringInto(
 ): Promise<readonly { readonly pid: number; readonly target: number }[]> {
   const found = await Promise.all(
     (await allProcesses()).map(async (pid) => {
-      // A process that waits to be reaped has no words any more.
+      // A zombie has no command line.
       const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
       const [program = '', option, target] = commandLine.split('\0');
       if (!/(^|\/)nsenter$/.test(program) || option !== '--target') return [];
@@ -205,12 +204,12 @@ async function membersOf(namespace: string | undefined): Promise<readonly number
   return pids.filter((_, index) => theirs[index] === namespace);
 }
 
-/** The first process only waits for the others: those are what a person has to look at. */
+/** The first process only waits for the others, which are the problem. */
 async function whyNotEnded(first: number, others: readonly number[]): Promise<string> {
   const culprits = others.filter((pid) => pid !== first && isRunning(pid));
   const named = await namedProcesses(culprits.length > 0 ? culprits : [first]);
   return (
-    `processes do not end: ${named}. They were killed and still wait ` +
-    'in the kernel, for a mount whose server is silent perhaps: end that server, then try again'
+    `processes do not end: ${named}. They were killed, but wait in the kernel, perhaps for a mount ` +
+    'whose server does not answer: end that server, then try again'
   );
 }

@@ -4,10 +4,9 @@ import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { killIfThere } from './process-mark.ts';
 
 /**
- * Ends everything that was started to stay on the practice node on which we are: the runtime with its
- * containers, the kubelet, what a break left behind. That has a session of its own, while the first
- * process, and whoever entered from outside, have one that cannot be seen from here. Those that are to
- * be kept go on.
+ * Ends every daemon of this practice node except the given ones: the runtime with its containers, the
+ * kubelet, leftovers of a break. Daemons have their own session; the session of the first process and
+ * of processes that entered from outside is not visible here.
  */
 export async function endDaemons(stored: readonly number[] = []): Promise<void> {
   const deadline = Date.now() + END_MS;

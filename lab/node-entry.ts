@@ -4,20 +4,19 @@ import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 
-/** How a command is run on a practice node: this program, with these words before those of the command. */
+/** How to run a command on a practice node: this program, with these arguments before the command. */
 export interface NodeEntry {
   readonly program: string;
   readonly into: readonly string[];
-  /** Once whoever enters has ended. */
+  /** Call it after the command has ended. */
   readonly close: () => void;
 }
 
 const NAMESPACES = { mount: 'mnt', pid: 'pid', net: 'net', uts: 'uts' };
 
 /**
- * The way into the namespaces of a first process. It leads through a folder of /proc that we hold open,
- * which stays that of this very process: once it is gone nothing more is found there, while its number
- * may be that of any other process of the machine.
+ * Enters the namespaces of a first process through its directory in /proc, which we hold open: it stays
+ * that of this very process, while the PID may be reused after its end.
  */
 export function openNodeEntry({ pid, startTime }: ProcessMark): NodeEntry {
   const folder = openIfThere(`/proc/${pid}`);
@@ -50,8 +49,8 @@ function startTimeAt(folder: string): number | undefined {
 
 function gone(): Refusal {
   return new Refusal(
-    'nothing is done on the practice node',
+    'cannot enter the practice node',
     'it has ended meanwhile',
-    'make it again: kubediag lab up',
+    'create it again: kubediag lab up',
   );
 }

@@ -8,13 +8,13 @@ import { PLACES } from './places.ts';
 import type { ProcessMark } from './process-mark.ts';
 
 /**
- * A process on a practice node that carries out one request after another: to start a process for each
- * request costs more processor time than most requests. It starts with the first request.
+ * A process on a practice node that runs one request after another: starting a process for each would
+ * cost more CPU time than most requests. It starts with the first request.
  */
 export interface NodeSession {
   /**
    * Runs one command of `inside-commands.ts` and returns its result; rejects with its error message, or
-   * when it does not end in time. One at a time. If the process was killed, the next request starts
+   * after the time limit. One at a time. If the process was killed, the next request starts
    * another one.
    */
   request(args: readonly string[], limitMs: number): Promise<unknown>;
@@ -27,13 +27,13 @@ const INSIDE = [PLACES.executable, 'lab-part', 'inside'];
 export function openSession(lab: ProcessMark): NodeSession {
   let running: SessionProcess | undefined;
   return {
-    close: () => running?.kill('it was killed'),
+    close: () => running?.kill('killed'),
     request: async (args, limitMs) => {
       running ??= startProcess(lab, () => {
         running = undefined;
       });
       const { kill, answerTo } = running;
-      const late = `it did not end within ${limitMs / 1_000} s`;
+      const late = `timed out after ${limitMs / 1_000}s`;
       const timer = setTimeout(() => kill(late), limitMs);
       const answer = await answerTo(args).finally(() => clearTimeout(timer));
       if ('ended' in answer) throw new Error(`${[...INSIDE, ...args].join(' ')}: ${answer.ended}`);
@@ -43,7 +43,7 @@ export function openSession(lab: ProcessMark): NodeSession {
   };
 }
 
-/** What it answers, or how it ended instead. */
+/** The response, or how the process ended instead. */
 type Answer = SessionAnswer | { readonly ended: string };
 
 interface SessionProcess {
@@ -70,14 +70,14 @@ function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
       program: way.program,
       arguments: [...way.into, ...INSIDE, 'session'],
       environment: { ...PLAIN_ENVIRONMENT, PATH: NODE_PATH },
-      // A request may wait in the kernel for a silent server: then nobody there reads the input.
+      // A request may hang in the kernel: then the process does not notice the end of its input.
       diesWithUs: true,
     },
     {
       onOutput: (chunk) => {
         chunks.push(chunk);
         const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-        if (bytes > OUTPUT_BYTES_MAX) kill(`it answers with more than ${OUTPUT_BYTES_MAX} bytes`);
+        if (bytes > OUTPUT_BYTES_MAX) kill(`response larger than ${OUTPUT_BYTES_MAX} bytes`);
         else if (chunk.at(-1) === NEWLINE)
           answer(JSON.parse(Buffer.concat(chunks).toString()) as SessionAnswer);
       },
@@ -99,5 +99,5 @@ function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
   };
 }
 
-/** One answer is one line. */
+/** A response is one line. */
 const NEWLINE = 10;

@@ -11,10 +11,10 @@ import type { KubeletChanges, LabSettings } from './settings.ts';
 import { until } from './until.ts';
 
 const ASK_MS = 5_000;
-/** What of a log is told when a part does not start. */
+/** Of the log of a part that does not start. */
 const LOG_CHARACTERS_MAX = 2_000;
 
-/** The practice node on which we are. Throws when we are on none. */
+/** This practice node. Throws anywhere else. */
 export function openNode(): PracticeNode {
   const settings = checkInside();
   return {
@@ -37,7 +37,7 @@ function objectFile(kind: KubernetesObject['kind'], namespace: string, name: str
   return join(PLACES.objects, `${kind.toLowerCase()}s`, namespace, `${name}.json`);
 }
 
-/** Whoever reads all the time never sees half of it. */
+/** Atomic: a reader never sees half of it. */
 export function writeAll(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, text);
@@ -48,12 +48,12 @@ async function askForPods(): Promise<readonly KubernetesObject[]> {
   const answer = await fetch(`http://127.0.0.1:${READ_ONLY_PORT}/pods`, {
     signal: AbortSignal.timeout(ASK_MS),
   });
-  if (!answer.ok) throw new Error(`the kubelet answers ${answer.status} when asked for its pods`);
+  if (!answer.ok) throw new Error(`pods of the kubelet: HTTP status ${answer.status}`);
   return ((await answer.json()) as { items?: readonly KubernetesObject[] }).items ?? [];
 }
 
 function configureKubelet({ kubelet }: LabSettings, args: Partial<KubeletChanges>): void {
-  if (kubelet.kind === 'real') throw new Error('a real kubelet cannot be told how to behave');
+  if (kubelet.kind === 'real') throw new Error('cannot change the behaviour of a real kubelet');
   const now = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
   writeAll(PLACES.kubeletWords, JSON.stringify({ ...now, ...args }, null, 2));
 }
@@ -69,5 +69,5 @@ async function startPart(part: string, ...args: readonly string[]): Promise<numb
   });
   if (start.started) return start.pid;
   const log = readFileSync(logFile, 'utf8').trim().slice(-LOG_CHARACTERS_MAX);
-  throw new Error(`the part ${part} did not start: ${start.why}${log && `: ${log}`}`);
+  throw new Error(`${part} did not start: ${start.why}${log && `: ${log}`}`);
 }

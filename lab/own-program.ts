@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { isSea } from 'node:sea';
 import type { LabSettings } from './settings.ts';
 
-/** The file of this program, and the folder of its sources when it is not built but run from them. */
+/** The file of this program, and the directory of its sources if it runs from them. */
 export function ownProgram(): { readonly file: string; readonly sources: string } {
   const [, script = ''] = process.argv;
   return { file: process.execPath, sources: isSea() ? '' : join(realpathSync(script), '../..') };
 }
 
-/** The programs of the machine that a practice node is to run. It has not all folders of the machine. */
+/** The programs of the machine that a practice node runs. It does not have all directories of the machine. */
 export function programsFor({
   runtime,
   kubelet,

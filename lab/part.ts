@@ -2,9 +2,9 @@ import { checkInside } from './inside.ts';
 
 type Part = (args: readonly string[]) => Promise<void> | void;
 
-/** The daemons of a practice node, and what is run there for a moment; each is loaded when it is meant. */
+/** The daemons of a practice node and its short commands; each is loaded when it is used. */
 const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
-  door: async () => (await import('./run-entry.ts')).runEntry,
+  'agent-entry': async () => (await import('./run-entry.ts')).runEntry,
   api: async () => (await import('./real-kubelet/run-api.ts')).runApi,
   inside: async () => (await import('./inside-commands.ts')).runInside,
   kubelet: async () => (await import('./kubelet/run-kubelet.ts')).runKubelet,
@@ -12,10 +12,10 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   'file-server': async () => (await import('./file-server.ts')).runFileServer,
 };
 
-/** `kubediag lab-part NAME ...`: not for people. */
+/** `kubediag lab-part NAME ...`: a hidden command. */
 export async function runPart([name = '', ...args]: readonly string[]): Promise<void> {
   checkInside();
   const load = PARTS[name];
-  if (load === undefined) throw new Error(`a practice node has no part "${name}"`);
+  if (load === undefined) throw new Error(`no such part of a practice node: "${name}"`);
   await (await load())(args);
 }

@@ -1,17 +1,17 @@
 /**
- * Where things are on a practice node. Its root is its own and lies in memory, so these are the paths
- * of any node, and what is written there never reaches the machine.
+ * Paths on a practice node. They are those of any node: its root is private and in memory, so nothing
+ * that is written there reaches the machine.
  */
 export const PLACES = {
-  /** On the node: what the lab keeps about it. On the machine: one folder for each lab, by its name. */
+  /** On the node: the files of the lab. On the machine: a directory for each lab. */
   lab: '/run/kubediag-lab',
-  /** Which lab this is: only a practice node has it. */
+  /** The settings of the lab: only a practice node has this file. */
   settings: '/run/kubediag-lab/lab.json',
-  /** What a kubelet would be told by an API server, one file for each object. */
+  /** What an API server would send to a kubelet, one file for each object. */
   objects: '/run/kubediag-lab/objects',
-  /** What our kubelet reads anew all the time: see `KubeletChanges`. */
+  /** What the stand-in kubelet reads in every iteration: see `KubeletChanges`. */
   kubeletWords: '/run/kubediag-lab/kubelet.json',
-  /** By which version our kubelet goes in the turn of its loop that has begun last. */
+  /** The version by which the stand-in kubelet behaves in its current iteration. */
   kubeletIteration: '/run/kubediag-lab/kubelet-turn',
   kubeletRoot: '/var/lib/kubelet',
   kubeletLog: '/var/log/kubelet.log',
@@ -20,7 +20,7 @@ export const PLACES = {
   executable: '/usr/local/bin/kubediag',
 } as const;
 
-/** Of the kubelet, without credentials. The network is the node's own, so it is never taken. */
+/** Of the kubelet. The node has its own network, so the port is always free. */
 export const READ_ONLY_PORT = 10_255;
 
 /** Of `kubediag serve` on the practice node. */

@@ -1,6 +1,6 @@
 import type { KubeletChanges, LabSettings } from './settings.ts';
 
-/** An object as an API server holds it: of a pod, a ConfigMap, a Secret. */
+/** A Kubernetes object: a Pod, a ConfigMap or a Secret. */
 export interface KubernetesObject {
   readonly kind: 'Pod' | 'ConfigMap' | 'Secret';
   readonly metadata: {
@@ -12,17 +12,17 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** What a container runtime is told by a kubelet, or past it: over CRI, to whichever one runs here. */
+/** Commands to the container runtime over CRI. */
 export interface RuntimeCommands {
   runPod(pod: PodOptions): Promise<string>;
   createContainer(podId: string, pod: PodOptions, options: ContainerOptions): Promise<string>;
-  /** Rejects with the runtime's own words. */
+  /** Rejects with the runtime's error message. */
   startContainer(id: string): Promise<void>;
   stopContainer(id: string): Promise<void>;
   removeContainer(id: string): Promise<void>;
   removePod(podId: string): Promise<void>;
   containers(): Promise<readonly ListedContainer[]>;
-  /** What only a call for this one container tells. */
+  /** From ContainerStatus, with more than the list has. */
   status(id: string): Promise<ContainerStatus>;
   pods(): Promise<readonly ListedPod[]>;
   close(): void;
@@ -33,11 +33,11 @@ export interface PodOptions {
   readonly namespace: string;
   readonly uid: string;
   readonly attempt?: number;
-  /** Made past the kubelet: without a folder for logs, and without labels. */
+  /** Not created by the kubelet: without a log directory and without labels. */
   readonly isUnmanagedContainer?: boolean;
 }
 
-/** One image has all these names on a practice node: nothing is fetched, and a maker is known by them. */
+/** Names of the one image of a practice node. Nothing is pulled; a check recognizes products by them. */
 export const IMAGE_NAMES = {
   program: 'kubediag.practice/wait:latest',
   broker: 'docker.io/library/eclipse-mosquitto:1.6.15',
@@ -47,14 +47,14 @@ export const IMAGE_NAMES = {
 export interface ContainerOptions {
   readonly name: string;
   readonly attempt?: number;
-  /** What it is called by whoever makes it, of IMAGE_NAMES; whatever its name, it only sleeps. */
+  /** One of IMAGE_NAMES. The program only sleeps. */
   readonly image?: (typeof IMAGE_NAMES)[keyof typeof IMAGE_NAMES];
   readonly mounts?: readonly {
     readonly containerPath: string;
     readonly hostPath: string;
     readonly readonly?: boolean;
   }[];
-  /** Made past the kubelet: without a log path, and with no other labels than these. */
+  /** Not created by the kubelet: without a log path, and with no other labels than these. */
   readonly isUnmanagedContainer?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -71,14 +71,14 @@ export interface ListedContainer {
 
 export interface ContainerStatus {
   readonly state: ListedContainer['state'];
-  /** Of one that has exited; 0 before. */
+  /** 0 until it has exited. */
   readonly exitCode: number;
-  /** "StartError" and the runtime's own words, of one that could not be started. */
+  /** "StartError" and the runtime's message, if it could not be started. */
   readonly reason: string;
   readonly message: string;
-  /** Empty when it was made without. */
+  /** Empty if it has none. */
   readonly logPath: string;
-  /** As Date.now() counts; 0 when it has not come to it. */
+  /** In milliseconds since the epoch; 0 if it has not started. */
   readonly startedAt: number;
   readonly finishedAt: number;
 }
@@ -91,21 +91,21 @@ export interface ListedPod {
   readonly isReady: boolean;
 }
 
-/** The practice node, for whoever breaks it or heals it from inside. */
+/** The practice node, as breaks and heal use it from inside. */
 export interface PracticeNode {
   readonly settings: LabSettings;
   readonly runtime: RuntimeCommands;
-  /** Tells the kubelet of an object, as an API server does: new, or changed. */
+  /** Creates or updates an object for the kubelet. */
   readonly put: (object: KubernetesObject) => void;
   readonly remove: (kind: KubernetesObject['kind'], namespace: string, name: string) => void;
-  /** The pods as the kubelet tells of them now. */
+  /** The pods that the kubelet lists now. */
   readonly pods: () => Promise<readonly KubernetesObject[]>;
-  /** Changes what our own kubelet does; a real one cannot be told, and this throws. */
+  /** Changes the behaviour of the stand-in kubelet; throws with a real one. */
   readonly configureKubelet: (args: Partial<KubeletChanges>) => void;
-  /** Runs a program to its end; rejects with what it wrote as error. */
+  /** Runs a program to its end; rejects with its standard error. */
   readonly run: (program: string, ...args: readonly string[]) => Promise<string>;
-  /** Starts a part of ours that stays when we end, such as a silent file server; its process. */
+  /** Starts a part that outlives this process, such as a silent file server; returns its PID. */
   readonly startPart: (part: string, ...args: readonly string[]) => Promise<number>;
-  /** Waits until something is so; rejects, with what it waited for, when it never is. */
+  /** Waits for a condition; rejects with its description after the time limit. */
   readonly until: (what: string, isSo: () => Promise<boolean> | boolean) => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { IMAGE_NAMES, type KubernetesObject } from './practice-node.ts';
 
-/** Where the lab's own pods live. */
+/** The namespace of the lab's pods. */
 export const PRACTICE_NAMESPACE = 'practice';
 
 export interface PodObject extends KubernetesObject {
@@ -14,7 +14,7 @@ export interface VolumeMountManifest {
   readonly subPath?: string;
 }
 
-/** A volume of a pod: beside its name, where its content comes from. */
+/** A volume of a pod: its name and its source. */
 export interface VolumeManifest {
   readonly name: string;
   readonly [source: string]: unknown;
@@ -22,7 +22,7 @@ export interface VolumeManifest {
 
 interface PodManifest {
   readonly name: string;
-  /** Always the same for the same pod, so that what changes on the node can be told beforehand. */
+  /** Fixed, so that the changes on the node can be predicted. */
   readonly uid: string;
   readonly volumes: readonly VolumeManifest[];
   /** By the name of the container. */
@@ -31,7 +31,7 @@ interface PodManifest {
   readonly restartPolicy?: 'Always' | 'Never';
 }
 
-/** A pod as an API server would tell the kubelet of it; its containers only sleep, and need no cluster. */
+/** A pod as an API server would send it; its containers only sleep. */
 export function practicePod({ name, uid, volumes, mounts, ...more }: PodManifest): PodObject {
   const { labels = {}, restartPolicy = 'Always' } = more;
   return {
@@ -64,7 +64,7 @@ export function configMap(name: string, texts: Readonly<Record<string, string>>)
   };
 }
 
-/** An API server tells what is secret in base64. */
+/** An API server encodes secrets in base64. */
 export function secret(name: string, texts: Readonly<Record<string, string>>): KubernetesObject {
   const coded = Object.entries(texts).map(([key, text]) => [key, btoa(text)]);
   const metadata = { name, namespace: PRACTICE_NAMESPACE };

@@ -1,7 +1,7 @@
 import { FOLDER_MEGABYTES_MAX, ROOT_MEGABYTES_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 
-/** What a node keeps of its own: empty at first, whatever the machine has there. */
+/** Directories of the node's own: empty at first, whatever the machine has there. */
 const OWN = [
   PLACES.kubeletRoot,
   '/var/lib/containerd',
@@ -10,18 +10,18 @@ const OWN = [
   '/etc/kubernetes',
 ].join(' ');
 
-/** Where other kinds of node keep it. */
+/** The same of other distributions. */
 const COVERED =
   '/var/lib/k0s /var/lib/rancher /var/snap /var/lib/origin /var/lib/edged /opt/rke /etc/kubeedge';
 
-/** As an installed one would lie, when the lab runs from sources. */
+/** Where the program is installed if the lab runs from sources. */
 const SOURCES = '/usr/local/lib/kubediag';
 const NODE = '/usr/local/lib/kubediag-node';
 
 /**
- * Seen by the machine's own root, where a link of the machine may lead anywhere. So nothing is written
- * here but below $home, into folders that we made ourselves a moment before, and the cgroup of the
- * lab. What the node is to have of the machine is mounted below root/lab, to be put in its place later.
+ * Runs on the machine's own root, where a symbolic link may lead anywhere. So it writes only below
+ * $home, into directories that it has just created, and to the cgroup of the lab. What the node needs of
+ * the machine is mounted below root/lab, and moved to its place later.
  */
 const GATHER = `
 # mount -n: else it leaves a folder of its own in /run of the machine.
@@ -90,7 +90,7 @@ for path; do number=$((number + 1)); bring "$number" "$path"; done
 if [ -e /dev/fuse ]; then fuse=yes; fi
 `;
 
-/** From here on the machine's root is gone: every link, wherever it leads, leads to somewhere here. */
+/** From here on the machine's root is gone: no link can lead out of the node. */
 const LEAVE = `
 pivot_root . old && cd / && umount -l /old && rmdir /old || missing 'a root of its own (pivot_root)'
 `;
@@ -159,15 +159,14 @@ mount -n --make-rshared / || exit 1
 `;
 
 /**
- * Shell lines for the first process of new namespaces: they give it a root of its own, in memory, so
- * that whatever happens on the node stays there. $1 is the folder of the lab on the machine, which is
- * covered here and nowhere else; $2 the name of the node; $3 the program of the lab, and $4 the folder
- * of its sources when it runs from them; then the programs of the machine that are to run there.
+ * Shell lines for the first process of new namespaces: they create a private root in memory, so that
+ * whatever happens on the node stays there. $1 is the directory of the lab on the machine, which is
+ * covered only here; $2 the name of the node; $3 the program of the lab, and $4 the directory of its
+ * sources if it runs from them; then the programs of the machine to run there.
  *
- * The folders of the machine that hold programs are there, each under a layer in memory. What a real
- * node would keep of its own is covered, so that nothing of it shines through. Devices, cgroups and
- * settings of the kernel belong to the whole machine: there are only the devices that every program
- * needs, the cgroup of the lab is the root of all, and settings can be read but, except for the
- * network's, not changed.
+ * Directories with programs come from the machine, each below an overlay in memory. Directories with the
+ * state of a node are covered. Devices, cgroups and sysctls belong to the whole machine: the node gets
+ * only the devices that every program needs, the cgroup of the lab as its root, and read-only sysctls
+ * except those of the network.
  */
 export const MAKE_ROOT = [GATHER, LEAVE, SET_UP_ROOT].join('\n');

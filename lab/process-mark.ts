@@ -9,7 +9,7 @@ export interface ProcessMark {
   readonly startTime: number;
 }
 
-/** The process of this number, unless it is gone, or has ended and only waits to be reaped. */
+/** The process with this PID, unless it has ended or is a zombie. */
 export function markOf(pid: number): ProcessMark | undefined {
   const stat = statOf(pid);
   const startTime = stat === undefined || hasEnded(stat) ? undefined : startTimeOf(stat);
@@ -20,19 +20,19 @@ export function isAlive({ pid, startTime }: ProcessMark): boolean {
   return markOf(pid)?.startTime === startTime;
 }
 
-/** Not one that only waits to be reaped: the first process of namespaces becomes that after all others. */
+/** A zombie does not count. */
 export function isRunning(pid: number): boolean {
   return markOf(pid) !== undefined;
 }
 
-/** Kills it, unless it is another process by now. */
+/** Kills it, unless the PID belongs to another process now. */
 export function killMarked(mark: ProcessMark): void {
   if (isAlive(mark)) killIfThere(mark.pid);
 }
 
 export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    // 0 names a process of another PID namespace, and to kill it would kill our own group.
+    // PID 0 means another PID namespace, and killing it would kill our own process group.
     if (pid > 0) process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
@@ -69,8 +69,8 @@ function statOf(pid: number): string | undefined {
   }
 }
 
-/** Of a process that only waits to be reaped, by its /proc/<pid>/stat. */
+/** Whether a process is a zombie, by its /proc/<pid>/stat. */
 export function hasEnded(stat: string): boolean {
-  // 812 (node) Z 1 812 812 0 -1 4194560 ...: the name may hold anything.
+  // 812 (node) Z 1 812 812 0 -1 4194560 ...: the name may contain anything.
   return /\) [ZX] [^)]*$/.test(stat);
 }

@@ -4,13 +4,13 @@ import { checkRights, refusalOf } from './requirements.ts';
 test.each([
   [
     'sh: 54: echo: echo: I/O error\nmissing: a network of its own',
-    'their own: missing: a network of its own',
+    'private root: missing: a network of its own',
   ],
   [
     'mknod: /dev/null: Operation not permitted\nmissing: the right to make devices',
     'mknod: /dev/null: Operation not permitted; missing: the right to make devices',
   ],
-  ['sh: 3: Syntax error', 'their own: sh: 3: Syntax error'],
+  ['sh: 3: Syntax error', 'private root: sh: 3: Syntax error'],
 ])('of %j a person is told what helps', (output, why) => {
   const refusal = refusalOf('no node', new Error(`no private namespaces: ${output}`));
   expect(refusal.why.endsWith(why)).toBe(true);

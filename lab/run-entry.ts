@@ -5,13 +5,12 @@ import { AGENT_END_MS } from './limits.ts';
 import { AGENT_PORT, PLACES } from './places.ts';
 import { killIfThere } from './process-mark.ts';
 
-/** The socket that somebody listens on outside, which this part is given to answer on. */
+/** The listening socket that this part inherits from outside. */
 const LISTENING = 3;
 
 /**
- * The part `door`: lets `kubediag serve` stand on the practice node, and passes on to it whoever calls
- * from the machine. All that the agent says is said here too. It ends when its input does, and with it
- * whoever holds the other end: so nothing is left of it when that is killed.
+ * Runs `kubediag serve` on the practice node, forwards connections from the machine to it, and passes
+ * its output on. It ends with its input, so nothing is left of it if the process outside is killed.
  */
 export async function runEntry(): Promise<void> {
   const ended = Promise.withResolvers<string>();
@@ -33,7 +32,7 @@ export async function runEntry(): Promise<void> {
   process.stdin.resume();
   process.stdin.once('close', () => {
     killIfThere(agent.pid, 'SIGTERM');
-    // A change of the node that has begun is finished first; but not for ever.
+    // An action that has begun is finished first, within a limit.
     setTimeout(() => ended.resolve('it did not end'), AGENT_END_MS).unref();
   });
   await ended.promise;
@@ -44,7 +43,7 @@ export async function runEntry(): Promise<void> {
 
 function passOn(caller: Socket): void {
   const agent = connect(AGENT_PORT, '127.0.0.1');
-  // Whoever goes away takes the other with them.
+  // When one side closes, so does the other.
   for (const [one, other] of [
     [caller, agent],
     [agent, caller],

@@ -4,7 +4,7 @@ import { NODE_PATH, runningLab } from './enter.ts';
 import type { NameOption } from './lab-options.ts';
 import { openNodeEntry } from './node-entry.ts';
 
-/** `kubediag lab run -- COMMAND`: any command, on the practice node, with this terminal. */
+/** `kubediag lab run -- COMMAND`: runs a command on the practice node, with this terminal. */
 export async function run(words: readonly string[], { name }: NameOption): Promise<number> {
   const { program, into, close } = openNodeEntry(await runningLab(name));
   const environment = { ...process.env, PATH: NODE_PATH };
@@ -14,7 +14,7 @@ export async function run(words: readonly string[], { name }: NameOption): Promi
     program,
     arguments: [...into, ...(own?.words ?? words)],
     environment: own?.environment ?? environment,
-    // nsenter waits outside for who is inside, and does not pass signals on.
+    // nsenter waits for its child, and does not pass signals on.
     isReceivedBy: 'its child',
     hasOwnTerminal: own !== undefined,
   }).finally(close);

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PLACES } from './places.ts';
 
-/** A `kubediag serve` on the practice node on which we are. */
+/** A `kubediag serve` on this practice node. */
 export interface RunningAgent {
   readonly pid: number;
-  /** It, and who started it: an agent on a terminal ends with that. */
+  /** The agent and its parents: an agent on a terminal ends with the shell that started it. */
   readonly family: readonly number[];
   readonly stateFolder: string;
 }

@@ -21,11 +21,11 @@ export interface ServeOptions extends NameOption {
 
 interface Where {
   readonly listen: string;
-  /** On any free port, when that one is taken. */
+  /** Use any free port if that one is taken. */
   readonly orElsewhere?: boolean;
 }
 
-/** `kubediag lab serve`: the agent on a practice node, reached from this machine, until Ctrl-C. */
+/** `kubediag lab serve`: runs an agent on a practice node, with a port on this machine, until Ctrl-C. */
 export async function serve(
   options: ServeOptions,
   terminal: Terminal,
@@ -34,7 +34,7 @@ export async function serve(
   return serveLab(await runningLab(options.name), options, terminal, stop);
 }
 
-/** The same for a practice node at hand. */
+/** The same for a known practice node. */
 export async function serveLab(
   lab: RunningLab,
   where: Where,
@@ -53,30 +53,30 @@ export async function serveLab(
   await entry.ended;
   if (stop.aborted) return 0;
   throw new Refusal(
-    `the practice node "${lab.name}" is ${start === 'serving' ? 'no longer' : 'not'} served`,
-    entry.errors().trim() || 'its agent has ended',
-    `see whether it still stands: kubediag lab list; and who else serves there: kubediag lab run --name ${lab.name} -- ps ax`,
+    `the agent on practice node "${lab.name}" ${start === 'serving' ? 'has stopped' : 'did not start'}`,
+    entry.errors().trim() || 'its process has ended',
+    `check that the node is up: kubediag lab list; and that no other agent runs there: kubediag lab run --name ${lab.name} -- ps ax`,
   );
 }
 
-/** By which word a person starts this program here. */
+/** How a person calls this program here. */
 export function calledHere(): string {
   return calledAs(ownProgram().file, { path: process.env.PATH ?? '', folder: process.cwd() });
 }
 
 interface Entry {
   readonly url: string;
-  /** The agent answers. */
+  /** Settles when the agent answers. */
   readonly serving: Promise<'serving'>;
   readonly ended: Promise<string>;
-  /** What the agent wrote as errors. */
+  /** The standard error of the agent. */
   readonly errors: () => string;
   close(): void;
 }
 
 /**
- * The network of the practice node is its own, so nobody gets in from here. But whoever listens keeps
- * listening where they began, and a socket can be handed over: ours, to a part of the lab inside.
+ * The practice node has its own network. But a listening socket stays in the network namespace where it
+ * was created, so we open it here and pass it to a part of the lab inside.
  */
 async function openEntry(lab: RunningLab, where: Where): Promise<Entry> {
   const server = await listening(where);
@@ -91,12 +91,12 @@ async function openEntry(lab: RunningLab, where: Where): Promise<Entry> {
   const entry = startCompanion(
     {
       program: way.program,
-      arguments: [...way.into, PLACES.executable, 'lab-part', 'door'],
+      arguments: [...way.into, PLACES.executable, 'lab-part', 'agent-entry'],
       environment: { PATH: NODE_PATH, LC_ALL: 'C' },
       files: [fileOf(server)],
     },
     {
-      // Its greeting is never shown: it speaks of the token, and is no reason for anything.
+      // Its output is not shown: it contains the token.
       onOutput: (chunk) => {
         greeting = last(greeting, chunk);
         if (/^serving node /m.test(greeting)) serving.resolve('serving');
@@ -108,7 +108,7 @@ async function openEntry(lab: RunningLab, where: Where): Promise<Entry> {
       onGone: () => {},
     },
   );
-  // From here on the part inside has it; who calls is not to be answered twice.
+  // From here on only the part inside accepts connections.
   server.close();
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
@@ -129,8 +129,7 @@ async function listening({ listen, orElsewhere = false }: Where): Promise<Server
   const host = given.replace(/^\[|\]$/g, '');
   if (!isLoopback(host) || Number(port) > 65_535) {
     throw new UsageError(
-      `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not ` +
-        `"${listen}": a practice node is for nobody else`,
+      `--listen: not a loopback address and port, such as 127.0.0.1:8090: "${listen}"`,
     );
   }
   const server = createServer();
@@ -141,14 +140,14 @@ async function listening({ listen, orElsewhere = false }: Where): Promise<Server
   } catch (error) {
     if (orElsewhere) return listening({ listen: `${given}:0` });
     throw new Refusal(
-      `nobody can listen on ${listen}`,
+      `cannot listen on ${listen}`,
       messageOf(error),
-      'take any port that is free: kubediag lab serve --listen 127.0.0.1:0',
+      'use any free port: kubediag lab serve --listen 127.0.0.1:0',
     );
   }
 }
 
-/** Node has no public name for the number of an open socket. */
+/** Node.js has no public API for the file descriptor of a socket. */
 function fileOf(server: Server): number {
   const handle = Reflect.get(server, '_handle') as object;
   return Reflect.get(handle, 'fd') as number;

@@ -8,7 +8,7 @@ test('whoever serves a practice node is told that it is one, and how to reach it
     token: '/proc/7/root/token',
     program: 'dist/kubediag',
   });
-  expect(text).toMatch(/^PRACTICE NODE mine is served on http:\/\/127.0.0.1:9\n/);
+  expect(text).toMatch(/^The agent on PRACTICE NODE mine listens on http:\/\/127.0.0.1:9\n/);
   expect(text).toContain('dist/kubediag lab run --name mine -- kubediag get diagnoses');
   expect(servedLines({ name: 'practice', url: 'u', token: 't', program: 'k' })).not.toContain(
     '--name',

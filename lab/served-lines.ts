@@ -1,4 +1,4 @@
-/** How a practice node that is served can be reached, for a person. */
+/** How to reach the agent on a practice node. */
 export function servedLines({
   name,
   url,
@@ -8,13 +8,13 @@ export function servedLines({
   readonly name: string;
   readonly url: string;
   readonly token: string;
-  /** By which word this program is started here. */
+  /** How a person calls this program here. */
   readonly program: string;
 }): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
   return [
-    `PRACTICE NODE ${name} is served on ${url}`,
-    `  token     in ${token}, for root alone`,
+    `The agent on PRACTICE NODE ${name} listens on ${url}`,
+    `  token     in ${token}, readable by root only`,
     '',
     '  ask it    curl -H "Authorization: Bearer $(cat \\',
     `              ${token})" \\`,
@@ -23,7 +23,7 @@ export function servedLines({
     `  break it  ${program} lab break${of} stale-subpath-mount`,
     `  check it  ${program} lab run${of} -- kubediag check`,
     '',
-    'Ctrl-C ends it. Nothing of this machine is touched.',
+    'Press Ctrl-C to stop it. This machine itself is not changed.',
     '',
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import { PLACES, READ_ONLY_PORT } from './places.ts';
 import type { KubernetesObject, PracticeNode } from './practice-node.ts';
 import type { KubeletChanges } from './settings.ts';
 
-/** Starts what makes a node of empty namespaces: its runtime, its kubelet, and the healthy pods. */
+/** Starts the runtime, the kubelet and the healthy pods in new namespaces. */
 export async function setUp(node: PracticeNode): Promise<void> {
   await startRuntime(node);
   const objects = healthyObjects();
@@ -42,7 +42,7 @@ export async function startKubelet(node: PracticeNode): Promise<void> {
   );
 }
 
-/** As the kubelet tells: every container of it, right now. */
+/** Whether the kubelet reports every container as running. */
 function runs({ status }: KubernetesObject): boolean {
   const { phase, containerStatuses = [] } = (status ?? {}) as {
     readonly phase?: string;

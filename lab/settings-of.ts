@@ -6,15 +6,15 @@ import { chooseKubelet } from './real-kubelet/choose-kubelet.ts';
 import { checkMachine, checkRights } from './requirements.ts';
 import { chooseRuntime } from './runtime/choose-runtime.ts';
 
-/** What a lab is made with, of what a person asked for and the machine has. */
+/** The settings of a lab, from the options and from what the machine has. */
 export async function settingsOf(options: MakeOptions): Promise<LabCreateOptions> {
   const { name, kubelet, runtimeEndpoint: endpoint } = options;
   checkName(name);
-  const what = `there is no practice node "${name}"`;
+  const what = `cannot create practice node "${name}"`;
   checkMachine(what);
   checkRights(what);
-  const wish = defined({ kind: options.runtime, endpoint });
-  const runtime = chooseRuntime(wish);
+  const request = defined({ kind: options.runtime, endpoint });
+  const runtime = chooseRuntime(request);
   return {
     name,
     runtime,

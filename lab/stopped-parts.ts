@@ -1,15 +1,15 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { allProcesses, isRunning, type ProcessMark } from './process-mark.ts';
 
-/** What a practice node needs to be a node. */
+/** The daemons of every node. */
 type Part = 'kubelet' | 'runtime';
 
-/** As the kernel calls their processes. */
+/** By the name of their process. */
 const PARTS: Readonly<Record<string, Part>> = { kubelet: 'kubelet', containerd: 'runtime' };
 
 /**
- * Which parts of a practice node do not run, as the machine sees it. Only the kernel is asked: a file of
- * the node may be on a server that does not answer.
+ * The daemons of a practice node that do not run. Reads only /proc of the machine: a file of the node
+ * may be on a server that does not answer.
  */
 export async function stoppedParts({ pid }: ProcessMark): Promise<readonly Part[]> {
   const namespace = await readlink(`/proc/${pid}/ns/pid`);

@@ -17,20 +17,20 @@ import { Refusal } from './refusal.ts';
 import { labCgroup } from './runtime/lab-cgroup.ts';
 
 /**
- * Ends a lab, whatever is left of it, and leaves no process, mount, cgroup or file. Whoever is killed
- * is known to belong to it: by the record of its holder, or by being in its namespaces right now.
+ * Removes a lab, or what is left of it: processes, mounts, cgroups and files. It kills only processes
+ * that belong to the lab: by the record of its holder, or because they are in its namespaces now.
  */
 export async function takeDown(name: string): Promise<void> {
   checkFolder(name);
   const deadline = Date.now() + END_MS;
   const seen = new Map<number, ProcessMark>();
   for (;;) {
-    // One that ends leaves its namespaces before it is gone, so whoever was seen is waited for.
+    // An ending process leaves its namespaces first, so wait for every process that was seen.
     for (const each of await processesOf(name)) seen.set(each.pid, each);
     const left = [...seen.values()].filter(isAlive);
     if (left.length === 0) break;
     if (Date.now() > deadline) throw await stuck(name, left);
-    // Whoever holds the first process reaps it and ends by itself.
+    // The holder reaps the first process and then exits.
     const holder = await holderOf(name);
     const others = left.filter(({ pid }) => pid !== holder?.pid);
     for (const each of others.length > 0 ? others : left) killMarked(each);
@@ -38,14 +38,13 @@ export async function takeDown(name: string): Promise<void> {
   }
   await removeCgroupTree(labCgroup(name));
   await rm(folderOf(name), { recursive: true, force: true });
-  // Once the last lab is gone, so is what they had in common.
+  // The shared directory goes with the last lab.
   await rmdir(PLACES.lab).catch(() => {});
 }
 
 /**
- * The first process, and whoever holds it; its end is the end of all that runs on the node. And
- * whoever entered from outside, which is not of its PID namespace. Nothing is read on the node itself:
- * that may be silent.
+ * The first process, whose end ends everything on the node, its holder, and processes that entered from
+ * outside, which are not in its PID namespace. Reads no file of the node itself: that may hang.
  */
 async function processesOf(name: string): Promise<readonly ProcessMark[]> {
   const holder = await holderOf(name);
@@ -60,8 +59,8 @@ async function processesOf(name: string): Promise<readonly ProcessMark[]> {
 }
 
 /**
- * A mount namespace may have the number of one that is gone, so a process is believed only if its
- * root is called after this lab.
+ * The number of a mount namespace may be reused, so a process counts only if its root is named after
+ * this lab.
  */
 async function isOn({ pid }: ProcessMark, { settings }: NodeRecord): Promise<boolean> {
   const namespace = await readlink(`/proc/${pid}/ns/mnt`).catch(() => '');
@@ -81,8 +80,8 @@ async function childrenOf({ pid }: ProcessMark): Promise<readonly ProcessMark[]>
 async function stuck(name: string, left: readonly ProcessMark[]): Promise<Refusal> {
   const named = await namedProcesses(left.filter(isAlive).map(({ pid }) => pid));
   return new Refusal(
-    `the practice node "${name}" is not down`,
-    `processes do not end: ${named}. They were killed and still wait in the kernel`,
-    `end whoever serves the files that they wait for, then: kubediag lab down --name ${name}`,
+    `cannot remove practice node "${name}"`,
+    `processes do not end: ${named}. They were killed, but wait in the kernel`,
+    `end the file server that they wait for, then: kubediag lab down --name ${name}`,
   );
 }

@@ -65,7 +65,7 @@ test('a command that is too long for the screen is one that a shell reads all th
 
 test('a kubelet that changes for a fault is told, with the reason', () => {
   expect(kubeletLines(HABITS.removesByPattern, settings, screen)).toMatch(
-    /kubelet that removes whatever begins with[\s\S]*behaves as\sv1\.36\.3\.\n$/,
+    /kubelet that removes everything that begins with[\s\S]*behaves as\sv1\.36\.3\.\n$/,
   );
   expect(kubeletLines(HABITS.removesTheLogPath, settings, screen)).toBe('');
 });

@@ -5,7 +5,7 @@ import type { LabSettings } from './settings.ts';
 
 type Screen = Pick<Terminal, 'width' | 'style'>;
 
-/** What stands on the screen first: that it is practice, and what of it is real. */
+/** The first screen: this is practice, and what of it is real. */
 export function introLines(
   { name, kubelet, runtime }: LabSettings,
   faults: number,
@@ -15,27 +15,27 @@ export function introLines(
     kubelet:
       kubelet.kind === 'real'
         ? `a real kubelet ${kubelet.version}`
-        : `our stand-in for a kubelet ${kubelet.version}`,
+        : `a stand-in for kubelet ${kubelet.version}`,
     runtime:
-      runtime.kind === 'containerd' ? 'a real containerd' : 'our stand-in for a container runtime',
+      runtime.kind === 'containerd' ? 'a real containerd' : 'a stand-in for a container runtime',
   };
   const text =
-    `This is the practice node ${name}: mounts, processes, a network and a root folder of its own, in ` +
-    `memory. On it run ${whose.kubelet} and ${whose.runtime}. ` +
+    `This is practice node ${name}, with its own mounts, processes, network and root filesystem, in ` +
+    `memory. It runs ${whose.kubelet} and ${whose.runtime}. ` +
     `${faults === 1 ? 'Within a minute one fault is' : `In the next minutes ${faults} faults are`} ` +
-    'made there for real, found and repaired, by the commands that you would type on a node of your ' +
-    'own. Nothing of this machine is touched.';
+    'made there for real, found and repaired, with the commands that you would use on your own node. ' +
+    'This machine itself is not changed.';
   return `${screen.style('bold', 'KubeDiag, a tour on a PRACTICE NODE')}\n\n${storyLines(text, screen)}`;
 }
 
-/** How a person goes on who has seen one fault. */
+/** What to do after the first fault. */
 export function moreLines(program: string, { style }: Pick<Screen, 'style'>): string {
   return [
     '',
-    style('bold', 'To go on'),
+    style('bold', 'Next steps'),
     `  see all faults of the tour   ${program} lab tour`,
-    `  make a node to break         ${program} lab up`,
-    `  check a node of your own     copy ${program} there; as root: kubediag check`,
+    `  create a node to break       ${program} lab up`,
+    `  check your own node          copy ${program} there; as root: kubediag check`,
     '',
   ].join('\n');
 }
@@ -53,23 +53,23 @@ export function storyLines(text: string, { width }: Screen): string {
     .join('');
 }
 
-/** What is typed after a prompt, on more lines where one is too short: a shell reads them as one. */
+/** A command after a prompt, continued on further lines with backslashes. */
 export function commandLines(prompt: string, words: string, { width, style }: Screen): string {
   // Break before an option, never between an option and its value.
   const lines = wrapQuote(`${prompt}${words}`, width - ' \\'.length, /( *)((?:[^ ]| (?!--))+)/g);
   return `\n${style('bold', lines.join(' \\\n    '))}\n`;
 }
 
-/** Why the kubelet is another one than the tour began with; nothing where it is the same. */
+/** Why the kubelet behaves as another version than at first; empty if it does not. */
 export function kubeletLines(habit: Habit, { kubelet }: LabSettings, screen: Screen): string {
   if (kubelet.kind === 'real' || kubelet.version === habit.version) return '';
   const text =
-    `It takes a kubelet that ${habit.about}, so for this fault our stand-in behaves as ` +
+    `The fault needs a kubelet that ${habit.about}, so the stand-in now behaves as ` +
     `${habit.version}.`;
   return `\n${storyLines(text, screen)}`;
 }
 
-/** Of a page of `explain` the symptom, by which a person knows the fault; the rest is for later. */
+/** The symptom from a page of `explain`, and the headings of the rest. */
 export function shortPage(page: string): string {
   const lines = page.trimEnd().split('\n');
   const cause = lines.findIndex((line) => plain(line) === 'Cause');
@@ -84,7 +84,7 @@ export function shortPage(page: string): string {
 
 const HEADINGS = ['Cause', 'How we know', 'What recovery does', 'Manual steps'];
 
-/** Without what makes it bold. */
+/** Without escape sequences. */
 function plain(line: string): string {
   return line.replace(new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g'), '');
 }

@@ -29,7 +29,7 @@ import { duringLab, type WithLabOptions, withLab } from './with-lab.ts';
 
 export interface TourOptions extends WithLabOptions {
   readonly yes?: boolean;
-  /** Afterwards the agent stands there, until Ctrl-C. */
+  /** Run an agent there afterwards, until Ctrl-C. */
   readonly serve?: boolean;
   readonly listen: string;
 }
@@ -38,8 +38,8 @@ interface Walk {
   readonly lab: RunningLab;
   readonly node: LabNode;
   readonly terminal: Terminal;
-  /** Gives a person the time to read; tells whether they want to go on. */
-  readonly rest: () => Promise<'on' | 'enough'>;
+  /** Gives a person time to read, and returns whether to continue. */
+  readonly rest: () => Promise<'continue' | 'stop'>;
 }
 
 /** `kubediag lab tour [FAULT]`: 0 when every fault was made, found and repaired. */
@@ -54,48 +54,48 @@ export async function tour(
   const acquired = await withLab(options, own, terminal.progress, stop);
   terminal.progress('');
   const rest = async () => {
-    if (stop.aborted) return 'enough' as const;
-    if (options.yes || !terminal.isInteractive) return 'on' as const;
-    return pause('\npress Enter to go on, or q to leave: ', stop);
+    if (stop.aborted) return 'stop' as const;
+    if (options.yes || !terminal.isInteractive) return 'continue' as const;
+    return pause('\npress Enter to continue, or q to quit: ', stop);
   };
   const walk = async () => {
     const lab = acquired.lab();
     const node = labNode(lab);
     const end = await walkTour(stops, { lab, node, terminal, rest }).finally(node.close);
     if (stop.aborted) return INTERRUPTED;
-    if (end === 'enough') return 0;
+    if (end === 'stop') return 0;
     if (stops.length < TOUR_STOPS.length) terminal.out(moreLines(calledHere(), terminal));
     if (options.serve) {
       terminal.out('\n');
       await serveLab(lab, { listen: options.listen, orElsewhere: true }, terminal, stop);
     }
-    return end === 'as told' ? 0 : 1;
+    return end === 'as expected' ? 0 : 1;
   };
   const code = await duringLab(acquired, walk, stop, INTERRUPTED);
   const { name } = acquired.lab();
   const fate =
     options.name === undefined
-      ? 'is taken down: nothing of it is left.'
-      : `stands on. What is still broken there heals so: kubediag lab heal --name ${name}`;
-  terminal.out(`\n${storyLines(`The practice node ${name} ${fate}`, terminal)}`);
+      ? 'was removed: nothing of it is left.'
+      : `is still up. To undo what is still broken: kubediag lab heal --name ${name}`;
+  terminal.out(`\n${storyLines(`Practice node ${name} ${fate}`, terminal)}`);
   return code;
 }
 
-/** All of them, or the one of a fault. */
+/** All stops, or that of one fault. */
 function stopsOf(fault: string | undefined): readonly TourStop[] {
   const stops = TOUR_STOPS.filter((each) => fault === undefined || breakOf(each).fault === fault);
   if (stops.length > 0) return stops;
   const known = TOUR_STOPS.map((each) => breakOf(each).fault);
-  throw new UsageError(`the tour does not show "${fault}", but ${known.join(', ')}`);
+  throw new UsageError(`the tour does not show "${fault}"; it shows ${known.join(', ')}`);
 }
 
-/** How a stop ended, and so the whole tour. */
-type StopEnd = 'as told' | 'otherwise' | 'enough';
+/** How a stop, or the tour, ended. */
+type StopEnd = 'as expected' | 'otherwise' | 'stop';
 
-/** As a shell tells of what Ctrl-C has ended. */
+/** The exit code of a shell after Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** Shows each fault in turn on a practice node that stands. */
+/** Shows each fault in turn on a running practice node. */
 async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd> {
   const { terminal, lab, node } = walk;
   let shown = 0;
@@ -107,31 +107,31 @@ async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd
     terminal.out(storyLines(each.story, terminal));
     const why = breakOf(each).leftOut?.(lab.settings);
     if (why !== undefined) {
-      terminal.out(`\n${storyLines(`It cannot be shown on this node: ${why}.`, terminal)}`);
+      terminal.out(`\n${storyLines(`Not possible on this node: ${why}.`, terminal)}`);
       continue;
     }
     shown += 1;
     terminal.out(kubeletLines(each.kubelet, lab.settings, terminal));
     const end = await walkStop(each, walk);
     await node.heal();
-    if (end === 'enough') {
+    if (end === 'stop') {
       terminal.out('\nThe tour ends here.\n');
       return end;
     }
-    if (end === 'as told') seen += 1;
+    if (end === 'as expected') seen += 1;
   }
   const isAll = seen === shown && shown > 0;
   const args =
     shown === 1 && seen === 1
-      ? 'the fault was made, found, repaired and seen to be gone'
-      : `${seen} of ${shown} faults were made, found, repaired and seen to be gone`;
+      ? 'the fault was made, found and repaired, and the last check is clear'
+      : `${seen} of ${shown} faults were made, found and repaired, and the last check is clear`;
   terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', args)}\n`);
-  return isAll ? 'as told' : 'otherwise';
+  return isAll ? 'as expected' : 'otherwise';
 }
 
 function breakOf(stop: TourStop): Break {
   const created = breaks.find((each) => caseName(each) === stop.case);
-  if (!created) throw new Error(`there is no break ${stop.case}`);
+  if (!created) throw new Error(`no such break: ${stop.case}`);
   return created;
 }
 
@@ -139,13 +139,13 @@ function breakOf(stop: TourStop): Break {
 async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
   const { terminal, rest } = walk;
   const created = breakOf(stop);
-  if ((await rest()) === 'enough') return 'enough';
+  if ((await rest()) === 'stop') return 'stop';
   await showBreak(created, walk);
-  // The code of what is shown tells that something is wrong; this tells that it is this, and this alone.
+  // The exit code of the shown check says that there is a fault; this proves that it is only this one.
   const { problems } = judgeCheck(created, await checkNode(walk.node));
   if (problems.length > 0) terminal.out(`\n${terminal.style('red', problems.join('\n'))}\n`);
   const codes: number[] = [];
-  // No stop asks for a word that only a report knows, so none is made before the one that is shown.
+  // No stop needs an argument from a report, so no check runs before the one that is shown.
   const repair = [...recoverArguments(created, undefined), ...(stop.recoverWith ?? [])];
   const dryRun = repair.filter((word) => word !== '--yes' && word !== '--wait');
   const steps: readonly (readonly [readonly string[], (text: string) => string])[] = [
@@ -155,25 +155,25 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
     [repair, whole],
   ];
   for (const [args, shown] of steps) {
-    if ((await rest()) === 'enough') return 'enough';
+    if ((await rest()) === 'stop') return 'stop';
     const { code, stdout } = await show(args, walk);
     terminal.out(shown(stdout));
     codes.push(code);
   }
-  if ((await rest()) === 'enough') return 'enough';
+  if ((await rest()) === 'stop') return 'stop';
   const after = await showSettled(['check', created.fault], walk);
   const [found, , planned, repaired] = codes;
   const isDone = planned === 0 && repaired === 0 && after === 0;
   const isAsReported = problems.length === 0 && found === 1 && isDone;
-  return isAsReported ? 'as told' : 'otherwise';
+  return isAsReported ? 'as expected' : 'otherwise';
 }
 
-/** A kubelet needs a moment to go on from where it was freed: what is still seen then is looked at again. */
+/** The kubelet needs a moment after the repair, so a check that is not clear is repeated. */
 async function showSettled(args: readonly string[], walk: Walk): Promise<number> {
   const deadline = performance.now() + SETTLE_MS;
   let ran = await show(args, walk);
   while (ran.code !== 0 && performance.now() < deadline) {
-    walk.terminal.progress('giving the kubelet a moment ...');
+    walk.terminal.progress('waiting for the kubelet ...');
     await sleep(CHECK_AGAIN_MS);
     ran = await run(args, walk);
   }
@@ -192,7 +192,7 @@ async function showBreak(created: Break, { lab, node, terminal }: Walk): Promise
   terminal.out(storyLines(`The practice node is broken: ${created.about}.`, terminal));
 }
 
-/** Runs kubediag there as a person would, and shows the very words before what comes of them. */
+/** Runs kubediag there as a person would, and shows the command before its output. */
 async function show(args: readonly string[], walk: Walk): Promise<Ran> {
   const { terminal } = walk;
   terminal.out(commandLines('PRACTICE NODE # ', `kubediag ${args.join(' ')}`, terminal));
@@ -204,7 +204,7 @@ async function show(args: readonly string[], walk: Walk): Promise<Ran> {
 
 async function run(args: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
   const isColoured = terminal.style('bold', 'x') !== 'x';
-  // Both outputs as one: what was told first is shown first. By a shell that is there without /bin too.
+  // Merges both outputs in order. The shell must work without /bin too.
   const merged = [systemProgram('sh') ?? 'sh', '-c', 'exec "$@" 2>&1', 'sh'];
   const colour = isColoured ? ['env', 'FORCE_COLOR=1'] : [];
   return runOnNode(lab, [...merged, ...colour, PLACES.executable, ...args], RECOVER_MS);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHECK_INTERVAL_MS } from './limits.ts';
 
-/** Looks again and again whether something is so, and says what it waited for when it never was. */
+/** Polls a condition, and throws with its description after the time limit. */
 export async function until(
   what: string,
   isSo: () => Promise<boolean> | boolean,
@@ -9,7 +9,8 @@ export async function until(
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`waited ${limitMs / 1_000} s in vain until ${what}`);
+    if (Date.now() > deadline)
+      throw new Error(`timed out after ${limitMs / 1_000}s waiting until ${what}`);
     await sleep(CHECK_INTERVAL_MS);
   }
 }

@@ -6,7 +6,7 @@ import { PRACTICE_NAMESPACE } from './practice-pod.ts';
 import type { LabSettings } from './settings.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** `kubediag lab up`: makes a practice node that stays until it is taken down. */
+/** `kubediag lab up`: creates a practice node that stays until `kubediag lab down`. */
 export async function up(
   options: MakeOptions,
   terminal: Terminal,
@@ -23,23 +23,23 @@ function greeting({ name, runtime, kubelet }: LabSettings): readonly string[] {
   const pods = healthyObjects().filter(({ kind }) => kind === 'Pod').length;
   const of = name === 'practice' ? '' : ` --name ${name}`;
   return [
-    `practice node ${name} is up: for practice only, nothing of this machine is touched`,
+    `practice node ${name} is up: for practice only, this machine itself is not changed`,
     `  runtime   ${
       runtime.kind === 'containerd'
         ? `a real containerd (${runtime.containerd})`
-        : `a stand-in of ours (${runtime.why})`
+        : `a stand-in (${runtime.why})`
     }`,
     `  kubelet   ${
       kubelet.kind === 'real'
         ? `a real one, ${kubelet.version} (${kubelet.program})`
-        : `a stand-in of ours that behaves as ${kubelet.version}`
+        : `a stand-in that behaves as ${kubelet.version}`
     }`,
-    `  pods      ${pods} healthy ones, in the namespace ${PRACTICE_NAMESPACE}`,
+    `  pods      ${pods} healthy pods in the namespace ${PRACTICE_NAMESPACE}`,
     '',
     `  check it   kubediag lab run${of} -- kubediag check`,
-    `  break it   kubediag lab break${of} stale-subpath-mount   (alone: lists all)`,
+    `  break it   kubediag lab break${of} stale-subpath-mount   (no fault: list all)`,
     `  heal it    kubediag lab heal${of}`,
-    `  end it     kubediag lab down${of}`,
+    `  remove it  kubediag lab down${of}`,
     '',
   ];
 }

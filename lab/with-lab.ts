@@ -5,7 +5,7 @@ import { type CreatedLab, type LabCreateOptions, makeLab } from './make-lab.ts';
 import { Refusal } from './refusal.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** As for any practice node, but the name is that of one that stands, if there is any. */
+/** The options of a practice node; the name, if given, is that of a running one. */
 export interface WithLabOptions extends Omit<MakeOptions, 'name'> {
   readonly name?: string;
 }
@@ -13,19 +13,19 @@ export interface WithLabOptions extends Omit<MakeOptions, 'name'> {
 /** A practice node for the time of one command. */
 export interface AcquiredLab {
   readonly lab: () => RunningLab;
-  /** Puts another one in its place; absent where it is not ours. */
+  /** Replaces it by a new one; absent if it is not ours. */
   readonly remake?: () => Promise<void>;
-  /** Leaves nothing of one that is ours, and one that is not as it is. */
+  /** Removes it if it is ours. */
   end(): Promise<void>;
 }
 
-/** One of our own: nobody gave it its name, so nobody is told of it before it stands. */
+/** A practice node of our own, with a name that nobody chose. */
 interface OwnLab {
   readonly name: string;
   readonly purpose: 'tour' | 'exam';
 }
 
-/** The one that was named; else one of our own, which ends with us. */
+/** The named practice node; otherwise a new one, which ends with this process. */
 export async function withLab(
   options: WithLabOptions,
   own: OwnLab,
@@ -38,14 +38,14 @@ export async function withLab(
   }
   const ending = new AbortController();
   const stops = AbortSignal.any([stop, ending.signal]);
-  const { wish, first } = await makeOwn(options, own, progress, stops);
+  const { settings, first } = await makeOwn(options, own, progress, stops);
   let created = first;
-  /** Settles when nothing is being made; what then is left by this name, the last one takes away. */
+  /** Settles when no creation is in progress; the last one then removes everything of this name. */
   let making = Promise.resolve(created);
   return {
     lab: () => created,
     remake: async () => {
-      const another = created.end().then(() => makeLab(wish, () => {}, stops));
+      const another = created.end().then(() => makeLab(settings, () => {}, stops));
       making = another.catch(() => created);
       created = await another;
     },
@@ -61,24 +61,23 @@ async function makeOwn(
   { name, purpose }: OwnLab,
   progress: (text: string) => void,
   stop: AbortSignal,
-): Promise<{ readonly wish: LabCreateOptions; readonly first: CreatedLab }> {
+): Promise<{ readonly settings: LabCreateOptions; readonly first: CreatedLab }> {
   try {
-    const wish = await settingsOf({ ...options, name });
-    return { wish, first: await makeLab(wish, progress, stop) };
+    const settings = await settingsOf({ ...options, name });
+    return { settings, first: await makeLab(settings, progress, stop) };
   } catch (error) {
-    const what = `the ${purpose} did not begin`;
+    const what = `the ${purpose} did not start`;
     if (stop.aborted) {
-      const why =
-        'it was interrupted while its practice node was made, and nothing of that is left';
-      throw new Refusal(what, why, `begin it again: kubediag lab ${purpose}`);
+      const why = 'it was interrupted while its practice node was created; nothing of it is left';
+      throw new Refusal(what, why, `start it again: kubediag lab ${purpose}`);
     }
     throw error instanceof Refusal ? new Refusal(what, error.why, error.todo) : error;
   }
 }
 
 /**
- * Does something on it and ends it, whatever comes of that. Whoever stops us ends it at once, and with
- * it whatever runs there: what fails then has failed for that reason, and counts as `stopped`.
+ * Runs an action on a practice node and always ends the node afterwards. A stop ends it at once, with
+ * everything that runs there: a failure after that counts as `stopped`.
  */
 export async function duringLab<T>(
   acquired: Pick<AcquiredLab, 'end'>,
@@ -91,7 +90,7 @@ export async function duringLab<T>(
     ending ??= acquired.end();
     return ending;
   };
-  // What does not end is told at the end, to whoever waits for that.
+  // The caller gets the error of an unfinished end below.
   const endAtOnce = () => void end().catch(() => {});
   stop.addEventListener('abort', endAtOnce, { once: true });
   try {

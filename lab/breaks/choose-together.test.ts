@@ -56,9 +56,9 @@ test.each([
   [
     ['stale-subpath-mount/secret-active', 'dead-volume-mount/csi-active'],
     [],
-    'stale-subpath-mount (secret-active) needs a kubelet that leaves a stale subPath mount as it is ' +
-      '(before 1.19), and dead-volume-mount (csi-active) one that asks the server of a CSI volume that ' +
-      'a pod has left, and of no other (1.30 and newer): no kubelet does both',
+    'stale-subpath-mount (secret-active) needs a kubelet that keeps a stale subPath mount ' +
+      '(before 1.19), and dead-volume-mount (csi-active) one that asks only the servers ' +
+      "of a deleted pod's CSI volumes (1.30 and newer): no kubelet does both",
   ],
   [
     ['stale-subpath-mount/secret-active'],
@@ -79,12 +79,12 @@ test.each([
   [
     ['look-alike/slow-volume'],
     ['stale-subpath-mount/secret-active'],
-    'it has stale-subpath-mount (secret-active); what only resembles a fault is made alone',
+    'it has stale-subpath-mount (secret-active); a look-alike is made alone',
   ],
   [
     ['stale-subpath-mount'],
     ['look-alike/slow-volume'],
-    'it has what only resembles dead-volume-mount (slow-volume); what only resembles a fault is made alone',
+    'it has a look-alike of dead-volume-mount (slow-volume); a look-alike is made alone',
   ],
 ])('%j beside %j: %s', (names, made, why) => {
   expect(choose(names, made)).toBe(why);

@@ -50,7 +50,7 @@ function whyNotBeside(
   const alike = [...made, ...asked].find(({ kind }) => kind === 'look-alike');
   if (alike && made.length + asked.length > 1) {
     const has = made.map(titleOf).join(' and ');
-    return `${has === '' ? '' : `it has ${has}; `}what only resembles a fault is made alone`;
+    return `${has === '' ? '' : `it has ${has}; `}a look-alike is made alone`;
   }
   const twice = asked.find(
     ({ fault }, at) => asked.findIndex((each) => each.fault === fault) !== at,

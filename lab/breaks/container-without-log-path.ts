@@ -60,21 +60,23 @@ const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' }
 const collected: readonly Break[] = [
   {
     ...named('broker-damaged'),
-    about: "keadm's broker has ended without a log path, and the kubelet deletes /bin for it",
+    about:
+      "keadm's broker exited without a log path, and the kubelet deletes /bin instead of its log",
     leftOut: cannotDamage,
     expected: { ...DAMAGED, ...removedAndRestored(BROKER) },
     make: (node) => collectOf(node, [BROKER], 'boot'),
   },
   {
     ...named('two-damaged'),
-    about: 'two containers of different makers have ended without a log path, and /bin is gone',
+    about: 'two containers of different products exited without a log path, and /bin is gone',
     leftOut: cannotDamage,
     expected: { ...DAMAGED, ...removedAndRestored(INSTALLATION, UNMANAGED) },
     make: (node) => collectOf(node, [INSTALLATION, UNMANAGED], 'boot'),
   },
   {
     ...named('active'),
-    about: 'the kubelet deletes a file of / for such a container, and a folder keeps it from /bin',
+    about:
+      'the kubelet deletes a file in / for such a container, and stops at a directory before /bin',
     expected: { ...DAMAGED, state: 'active', ...removed(UNMANAGED) },
     make: async (node) => {
       mkdirSync(`/${FOLDER}`);
@@ -110,22 +112,22 @@ interface Waiting {
 const WAITING: readonly Waiting[] = [
   {
     variant: 'broker-latent',
-    about: "keadm's broker has ended without a log path, and is not collected yet",
+    about: "keadm's broker exited without a log path, and is not removed yet",
     ...{ made: OLD_BROKER, fate: 'exited', repair: 'done' },
   },
   {
     variant: 'broker-running',
-    about: "keadm's broker runs without a log path: its removal needs a word of its own",
+    about: "keadm's broker runs without a log path: its removal needs a confirmation",
     ...{ made: BROKER, fate: 'running', repair: 'done', confirm: true },
   },
   {
     variant: 'broker-unconfirmed',
-    about: "keadm's broker runs without a log path, and nobody says that it may go",
+    about: "keadm's broker runs without a log path, and nobody confirms its removal",
     ...{ made: BROKER, fate: 'running', repair: 'refused' },
   },
   {
     variant: 'installation-latent',
-    about: 'keadm was killed while it copied files, and its container has ended without a log path',
+    about: 'keadm was killed while it copied files, and its container exited without a log path',
     ...{ made: INSTALLATION, fate: 'exited', repair: 'done' },
   },
   {
@@ -135,12 +137,12 @@ const WAITING: readonly Waiting[] = [
   },
   {
     variant: 'crictl-created',
-    about: "a container after crictl's example was made without a log path and never started",
+    about: "a container from crictl's example was created without a log path and never started",
     ...{ made: BY_CRICTL, fate: 'created', repair: 'done' },
   },
   {
     variant: 'stranger-running',
-    about: 'a container of an unknown maker runs without a log path: it may be in use',
+    about: 'a container of unknown origin runs without a log path: it may be in use',
     ...{ made: UNMANAGED, fate: 'running', repair: 'refused' },
   },
 ];
@@ -166,7 +168,7 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Brea
 
 const ofKnownPod: Break = {
   ...named('known-pod'),
-  about: 'a container without a log path is in a pod of the kubelet: the runtime must have lost it',
+  about: 'a container in a pod of the kubelet has no log path: the runtime must have lost it',
   expected: {
     verdict: 'found',
     state: 'latent',
@@ -177,7 +179,7 @@ const ofKnownPod: Break = {
   make: async (node) => {
     takeOn(HABITS.removesByPattern, node, { collects: false });
     const [pod] = await node.pods();
-    if (pod?.metadata.uid === undefined) throw new Error('the kubelet tells of no pod');
+    if (pod?.metadata.uid === undefined) throw new Error('the kubelet lists no pod');
     const { name, namespace, uid } = pod.metadata;
     const again = { pod: { name, namespace, uid, attempt: 1 }, container: { name: 'lost' } };
     await makeUnmanaged(node, again, 'exited');
@@ -187,7 +189,7 @@ const ofKnownPod: Break = {
 const ofOldKubelet: Break = {
   ...named('old-kubelet-benign'),
   kubelet: HABITS.removesTheLogPath,
-  about: "keadm's broker has ended without a log path, under a kubelet that deletes nothing for it",
+  about: "keadm's broker exited without a log path, under a kubelet that deletes nothing for it",
   expected: { verdict: 'clear', state: 'benign', repair: 'none' },
   leftOut: collectsAtOnce,
   make: async (node) => {

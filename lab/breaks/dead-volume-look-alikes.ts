@@ -4,14 +4,13 @@ import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
+import type { Resemblance } from './look-alike.ts';
 import { leaveOrphan, podFolder } from './orphan.ts';
 import { runPod } from './pod-life.ts';
 import { serveVolumes } from './served-volume.ts';
 
-/** What looks like a dead mount of a pod that is gone, and holds up nobody. */
-type Resemblance = Pick<Break, 'variant' | 'about' | 'make' | 'leftOut'> & {
-  readonly state?: 'benign';
-};
+/** What looks like a dead mount of a deleted pod, and blocks nothing. */
+type VolumeResemblance = Resemblance & { readonly state?: 'benign' };
 
 const LIVE = 'c0a10000-0000-4000-8000-000000000311';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000312';
@@ -24,17 +23,17 @@ async function runLivePod(node: PracticeNode): Promise<string> {
   return join(podFolder(LIVE), 'volumes', SHARE);
 }
 
-const healthyVolume: Resemblance = {
+const healthyVolume: VolumeResemblance = {
   variant: 'healthy-network-volume',
-  about: 'a pod that runs has a network volume whose server answers',
+  about: 'a running pod has a network volume whose server answers',
   make: async (node) => {
     await serveVolumes(node, 'healthy', await runLivePod(node));
   },
 };
 
-const slowOrphan: Resemblance = {
+const slowOrphan: VolumeResemblance = {
   variant: 'slow-volume',
-  about: 'the server of a volume whose pod is gone answers, but only after seconds',
+  about: "the server of a deleted pod's volume answers, but only after seconds",
   make: async (node) => {
     await become(HABITS.asksEveryServer, node);
     await leaveOrphan(ORPHAN, async (volumes) => {
@@ -44,9 +43,9 @@ const slowOrphan: Resemblance = {
   leftOut: lacks(HABITS.asksEveryServer),
 };
 
-const answeringOrphan: Resemblance = {
+const answeringOrphan: VolumeResemblance = {
   variant: 'answering-volume',
-  about: 'a volume of a pod that is gone is still mounted, and its server answers',
+  about: 'the volume of a deleted pod is still mounted, and its server answers',
   make: async (node) => {
     await leaveOrphan(ORPHAN, async (volumes) => {
       await serveVolumes(node, 'healthy', join(volumes, SHARE));
@@ -54,10 +53,9 @@ const answeringOrphan: Resemblance = {
   },
 };
 
-const endedServer: Resemblance = {
+const endedServer: VolumeResemblance = {
   variant: 'ended-server',
-  about:
-    'the file server of a volume whose pod is gone has ended: every look gets an error, at once',
+  about: "the file server of a deleted pod's volume has ended: every access fails at once",
   state: 'benign',
   make: async (node) => {
     await leaveOrphan(ORPHAN, async (volumes) => {
@@ -66,17 +64,17 @@ const endedServer: Resemblance = {
   },
 };
 
-const silentArchive: Resemblance = {
+const silentArchive: VolumeResemblance = {
   variant: 'silent-archive',
-  about: 'the server of a mount falls silent that is none of the kubelet, such as an archive',
+  about: 'the server of a mount outside the kubelet, such as an archive, stops responding',
   make: async (node) => {
     (await serveVolumes(node, 'healthy', '/mnt/archive')).stopResponding();
   },
 };
 
-const coveredVolume: Resemblance = {
+const coveredVolume: VolumeResemblance = {
   variant: 'covered-volume',
-  about: 'over a silent volume of a pod that is gone another is mounted, so nobody reaches it',
+  about: 'another mount covers the silent volume of a deleted pod, so nothing reaches it',
   make: async (node) => {
     await leaveOrphan(ORPHAN, async (volumes) => {
       const volume = join(volumes, SHARE);
@@ -87,7 +85,7 @@ const coveredVolume: Resemblance = {
   },
 };
 
-const podOnItsWay: Resemblance = {
+const podOnItsWay: VolumeResemblance = {
   variant: 'pod-on-its-way-out',
   about: 'a pod is being deleted and still runs; its volume is mounted, and its server answers',
   make: async (node) => {

@@ -37,7 +37,7 @@ async function served(
   return started.promise;
 }
 
-/** Who is freed with the mount: its server, and whoever of a check had to be left waiting there. */
+/** Processes that end with the mount: its server, and abandoned readers of a check. */
 const FREED = [
   `- mount ${podFolder(ORPHAN)}/`,
   '- process kubediag lab-part file-server',
@@ -65,7 +65,7 @@ const active: readonly Break[] = [
   {
     ...named('nfs-active'),
     stopsPods: 'hung',
-    about: 'the server of a volume falls silent whose pod is gone, and the kubelet hangs on it',
+    about: "the server of a deleted pod's volume stops responding, and the kubelet hangs on it",
     expected: ACTIVE,
     ...needs(HABITS.asksEveryServer),
     make: async (node) => {
@@ -77,7 +77,7 @@ const active: readonly Break[] = [
   {
     ...named('csi-active'),
     stopsPods: 'hung',
-    about: 'the server of a CSI volume falls silent whose pod is gone, under a newer kubelet',
+    about: "the server of a deleted pod's CSI volume stops responding, under a newer kubelet",
     expected: {
       ...ACTIVE,
       must: [CLAIM_GONE],
@@ -95,7 +95,7 @@ const active: readonly Break[] = [
   {
     ...named('with-subpath-active'),
     stopsPods: 'hung',
-    about: 'a silent volume of a pod that is gone is mounted by subPath too',
+    about: 'the silent volume of a deleted pod is mounted by subPath too',
     expected: {
       ...ACTIVE,
       // A kubelet of that age leaves the places of subPath mounts, and so the folder of the pod.
@@ -122,7 +122,8 @@ const active: readonly Break[] = [
   {
     ...named('two-active'),
     stopsPods: 'hung',
-    about: 'two volumes of pods that are gone fall silent, and the kubelet hangs on the first',
+    about:
+      'the servers of two volumes of deleted pods stop responding, and the kubelet hangs on the first',
     expected: {
       ...ACTIVE,
       findings: 2,
@@ -147,7 +148,7 @@ const shared: readonly Break[] = [
   {
     ...named('shared-refused'),
     stopsPods: 'hung',
-    about: 'a container of a pod that lives has the filesystem mounted on which the kubelet hangs',
+    about: 'a container of a running pod has the filesystem mounted on which the kubelet hangs',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
     ...needs(HABITS.asksEveryServer),
     make: async (node) => {
@@ -159,7 +160,7 @@ const shared: readonly Break[] = [
   {
     ...named('csi-shared-refused'),
     stopsPods: 'hung',
-    about: 'the same of a CSI volume: one mount of it is of a pod that is gone, and one is in use',
+    about: 'the same for a CSI volume: one mount belongs to a deleted pod, and one is in use',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
     ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {
@@ -170,7 +171,7 @@ const shared: readonly Break[] = [
   },
 ];
 
-/** A fault of its storage, which is told and never forced. */
+/** A fault of its storage: reported, and never repaired by force. */
 const ofLivePod: readonly Break[] = [
   {
     ...named('live-pod-refused'),
@@ -202,7 +203,7 @@ async function stopRespondingBelow(
 const waiting: readonly Break[] = [
   {
     ...named('csi-latent'),
-    about: 'the server of a CSI volume falls silent whose pod is gone, and nobody looks at it yet',
+    about: "the server of a deleted pod's CSI volume stops responding, and nothing touches it yet",
     expected: {
       verdict: 'found',
       state: 'latent',
@@ -220,7 +221,7 @@ const waiting: readonly Break[] = [
   },
   {
     ...named('nfs-benign'),
-    about: 'a silent volume of a pod that is gone, which a newer kubelet passes by',
+    about: 'a silent volume of a deleted pod, which a newer kubelet does not touch',
     expected: { verdict: 'clear', state: 'benign', repair: 'none' },
     ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {

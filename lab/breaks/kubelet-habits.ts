@@ -22,12 +22,12 @@ export interface Habit {
 
 export const HABITS = {
   leavesStaleMounts: {
-    about: 'leaves a stale subPath mount as it is (before 1.19)',
+    about: 'keeps a stale subPath mount (before 1.19)',
     version: OLD,
     isOf: (minor) => minor < 19,
   },
   mountsAnew: {
-    about: 'mounts a stale subPath anew (1.19 and newer)',
+    about: 'remounts a stale subPath (1.19 and newer)',
     version: NEW,
     isOf: (minor) => minor >= 19,
   },
@@ -37,27 +37,27 @@ export const HABITS = {
     isOf: (minor, patch) => !removesByPattern(minor, patch),
   },
   removesByPattern: {
-    about: 'removes whatever begins with the log path (1.17.12, 1.18.9, 1.19 and newer)',
+    about: 'removes everything that begins with the log path (1.17.12, 1.18.9, 1.19 and newer)',
     version: NEW,
     isOf: removesByPattern,
   },
   asksEveryServer: {
-    about: 'asks the server of every volume that a pod has left, CSI apart (before 1.19)',
+    about: 'asks the server of every volume of a deleted pod except CSI (before 1.19)',
     version: OLD,
     isOf: (minor) => minor < 19,
   },
   asksCsiServersAlone: {
-    about: 'asks the server of a CSI volume that a pod has left, and of no other (1.30 and newer)',
+    about: "asks only the servers of a deleted pod's CSI volumes (1.30 and newer)",
     version: NEW,
     isOf: (minor) => minor >= 30,
   },
   leavesEmptyFolders: {
-    about: 'leaves the folders of volumes of a pod that is gone (before 1.20.10, 1.21.4 and 1.22)',
+    about: 'leaves the volume directories of a deleted pod (before 1.20.10, 1.21.4 and 1.22)',
     version: OLD,
     isOf: (minor, patch) => !removesEmptyFolders(minor, patch),
   },
   removesEmptyFolders: {
-    about: 'removes empty folders of a pod that is gone (1.20.10, 1.21.4, 1.22 and newer)',
+    about: 'removes empty directories of a deleted pod (1.20.10, 1.21.4, 1.22 and newer)',
     version: NEW,
     isOf: removesEmptyFolders,
   },
@@ -79,7 +79,7 @@ const VERSION = /^v1\.(\d+)\.(\d+)/;
 /** Its own work would be taken for that of a check. */
 export function tidiesUp({ kubelet }: LabSettings): string | undefined {
   return kubelet.kind === 'real'
-    ? 'a real kubelet takes away what is left of such a container while it is looked at'
+    ? 'a real kubelet removes such a container during the check'
     : undefined;
 }
 

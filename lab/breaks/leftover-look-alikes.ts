@@ -6,11 +6,11 @@ import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { leave, leftoverName, letItBeHeld, PLUGIN, VOLUME } from './leftover.ts';
+import type { Resemblance } from './look-alike.ts';
 import { leaveOrphan, makeOlder, podFolder, writeFile, writeVolumeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
 
-/** What looks like a left-over of a volume to whoever greps, and is none. */
-type Resemblance = Pick<Break, 'variant' | 'about' | 'make' | 'leftOut'>;
+/** What looks like a leftover of a volume in a search, and is none. */
 
 const LIVE = 'c0a10000-0000-4000-8000-000000000411';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000412';
@@ -25,7 +25,7 @@ async function runLivePod(node: PracticeNode): Promise<string> {
 
 const namesThatResemble: Resemblance = {
   variant: 'names-that-resemble',
-  about: 'folders beside a volume are called nearly as its left-overs would be',
+  about: 'directories beside a volume have names similar to its leftovers',
   make: async (node) => {
     const folder = join(await runLivePod(node), PLUGIN);
     const endings = [
@@ -42,7 +42,7 @@ const namesThatResemble: Resemblance = {
 
 const fileOfSuchAName: Resemblance = {
   variant: 'file-of-such-a-name',
-  about: 'a file beside a volume is called as its left-overs would be',
+  about: 'a file beside a volume has the name of a leftover',
   make: async (node) => {
     const folder = join(await runLivePod(node), PLUGIN);
     mkdirSync(folder, { recursive: true });
@@ -54,7 +54,7 @@ const fileOfSuchAName: Resemblance = {
 
 const teardownUnderWay: Resemblance = {
   variant: 'teardown-under-way',
-  about: 'a plugin has renamed a volume a moment ago, and is about to delete it',
+  about: 'a plugin has just renamed a volume, and is about to delete it',
   make: async (node) => {
     const left = join(await runLivePod(node), PLUGIN, leftoverName(VOLUME, 1));
     writeFile(join(left, 'ibdata1'), 'what is being deleted\n');
@@ -63,7 +63,7 @@ const teardownUnderWay: Resemblance = {
 
 const insideAVolume: Resemblance = {
   variant: 'folders-in-a-volume',
-  about: 'a program has folders in its own volume that are called as left-overs would be',
+  about: 'a program has directories in its own volume with the names of leftovers',
   make: async (node) => {
     const volume = join(await runLivePod(node), 'kubernetes.io~empty-dir/scratch');
     for (let index = 0; index < 12; index += 1) leave(join(volume, leftoverName('backup', index)));
@@ -73,7 +73,7 @@ const insideAVolume: Resemblance = {
 
 const besideTheVolumes: Resemblance = {
   variant: 'folders-beside-the-volumes',
-  about: 'such names lie where no volumes do: among the plugins, and in the folder of a pod',
+  about: 'such names exist outside of volumes: among the plugins, and in the directory of a pod',
   make: async (node) => {
     await runLivePod(node);
     leave(join(PLACES.kubeletRoot, 'plugins', 'tosdisk', leftoverName(VOLUME, 1)));
@@ -83,7 +83,7 @@ const besideTheVolumes: Resemblance = {
 
 const heldWithoutLeftovers: Resemblance = {
   variant: 'held-without-leftovers',
-  about: 'a container holds the mount of a volume that the node has unmounted, and nothing is left',
+  about: 'a container holds the mount of a volume that the node has unmounted, without leftovers',
   make: async (node) => {
     const volume = join(await runLivePod(node), PLUGIN, VOLUME);
     mkdirSync(volume, { recursive: true });
@@ -93,7 +93,7 @@ const heldWithoutLeftovers: Resemblance = {
 
 const cleanedByKubelet: Resemblance = {
   variant: 'cleaned-by-the-kubelet',
-  about: 'a pod that is gone has left-overs, and a newer kubelet removes them by itself',
+  about: 'a deleted pod has leftovers, and a newer kubelet removes them itself',
   leftOut: lacks(HABITS.removesEmptyFolders),
   make: async (node) => {
     await become(HABITS.removesEmptyFolders, node);
@@ -110,7 +110,7 @@ const cleanedByKubelet: Resemblance = {
 
 const fileOfALivePod: Resemblance = {
   variant: 'volume-file-of-a-live-pod',
-  about: 'the file of a CSI volume lies beside its mount, and its pod runs',
+  about: 'the metadata file of a CSI volume is beside its mount, and its pod runs',
   make: async (node) => {
     const folder = join(await runLivePod(node), 'kubernetes.io~csi/pvc-7');
     writeVolumeFile(folder, 'pvc-7');

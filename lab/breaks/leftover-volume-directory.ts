@@ -70,7 +70,7 @@ function leaveMany(folder: string, count: number): void {
 const ofOrphans: readonly Break[] = [
   ofOrphan(
     'nested-active',
-    'the left-overs of a volume are torn down in their turn, and leave more of them',
+    'the leftovers of a volume are torn down as volumes, and leave more leftovers',
     ACTIVE,
     (folder) => {
       leave(join(folder, `${VOLUME}.deleting~765506473`));
@@ -80,13 +80,13 @@ const ofOrphans: readonly Break[] = [
   ),
   ofOrphan(
     'many-active',
-    `${MANY.toLocaleString('en')} left-overs lie in one folder`,
+    `${MANY.toLocaleString('en')} leftovers in one directory`,
     ACTIVE,
     (folder) => leaveMany(folder, MANY),
   ),
   ofOrphan(
     'filled-refused',
-    'what is left over of a volume holds data, for its removal failed half-way',
+    'the leftover of a volume contains data, because its removal failed halfway',
     { verdict: 'found', state: 'active', repair: 'refused' },
     (folder) => {
       const left = join(folder, leftoverName(VOLUME, 1));
@@ -96,7 +96,7 @@ const ofOrphans: readonly Break[] = [
   ),
   ofOrphan(
     'some-filled-active',
-    'a pile of left-overs, of which one holds data and stays',
+    'many leftovers, of which one contains data and stays',
     { ...PILE_GONE, afterwards: [FAULT] },
     (folder) => {
       leaveMany(folder, PILE);
@@ -110,7 +110,8 @@ const ofOrphans: readonly Break[] = [
 const others: readonly Break[] = [
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'exists-active' },
-    about: 'a plugin fails to rename a volume to a folder that it has just made, a dozen times',
+    about:
+      'a plugin fails a dozen times to rename a volume to a directory that it has just created',
     expected: PILE_GONE,
     ...needs(HABITS.leavesEmptyFolders),
     make: async (node) => {
@@ -125,7 +126,7 @@ const others: readonly Break[] = [
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'two-pods-active' },
-    about: 'two pods that are gone have left-overs of two plugins',
+    about: 'two deleted pods have leftovers of two plugins',
     expected: {
       ...ACTIVE,
       findings: 2,
@@ -159,7 +160,7 @@ const others: readonly Break[] = [
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'held-refused' },
-    about: 'a container holds a mount on the left-over itself, which its removal would take away',
+    about: 'a container holds a mount on the leftover itself, which its removal would detach',
     expected: {
       verdict: 'found',
       state: 'latent',
@@ -175,8 +176,7 @@ const others: readonly Break[] = [
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'live-pod-latent' },
-    about:
-      'a pile of left-overs of a pod that lives: the next start of the kubelet stumbles over it',
+    about: 'many leftovers of a running pod: they will block the kubelet at its next start',
     expected: {
       ...{ verdict: 'found', state: 'latent', repair: 'done' },
       recoverWith: ['--latent'],

@@ -2,17 +2,14 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { type PodObject, PRACTICE_NAMESPACE, practicePod } from '../practice-pod.ts';
-import { HABITS, lacks, takeOn, tidiesUp } from './kubelet-habits.ts';
+import { HABITS, takeOn, tidiesUp } from './kubelet-habits.ts';
+import { lookAlikeUnder, type Resemblance } from './look-alike.ts';
 import { endContainers, newestContainers, runPod } from './pod-life.ts';
 import { BROKER, makeUnmanaged, untilStuckAt, whyBinIsSafe } from './unmanaged-container.ts';
 
-/** What looks like a container without a log path, or like what comes of it, and is neither. */
-type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
-
 const logFileGone: Resemblance = {
   variant: 'log-file-gone',
-  about:
-    'a container has ended, and somebody deletes its log: the path of it is known all the same',
+  about: 'a container exited, and somebody deletes its log: its log path is still known',
   leftOut: tidiesUp,
   make: async (node) => {
     const pod = job('c0a10000-0000-4000-8000-000000000201');
@@ -24,13 +21,12 @@ const logFileGone: Resemblance = {
 
 const removalOfALog: Resemblance = {
   variant: 'log-cannot-be-removed',
-  about:
-    'the kubelet cannot remove the log of a container that is gone, and names it by its whole path',
+  about: 'the kubelet cannot remove the log of a removed container, and logs its full path',
   leftOut: tidiesUp,
   make: async (node) => {
     const { id } = await endedElsewhere(node, 'c0a10000-0000-4000-8000-000000000202');
     const { logPath } = await node.runtime.status(id);
-    // Somebody keeps a copy beside it, and the kubelet removes whatever begins with the log path.
+    // A copy beside the log: the kubelet removes everything that begins with the log path.
     mkdirSync(`${logPath}.kept`);
     writeFileSync(`${logPath}.kept/copy`, 'kept\n');
     takeOn(HABITS.removesByPattern, node, { collects: true });
@@ -40,7 +36,7 @@ const removalOfALog: Resemblance = {
 
 const endedWithLogPath: Resemblance = {
   variant: 'ended-with-log-path',
-  about: 'a container that was made past the kubelet has ended; it was given a log path',
+  about: 'a container that the kubelet did not create exited; it has a log path',
   leftOut: tidiesUp,
   make: async (node) => {
     await endedElsewhere(node, 'c0a10000-0000-4000-8000-000000000203');
@@ -50,7 +46,7 @@ const endedWithLogPath: Resemblance = {
 const removedSince: Resemblance = {
   variant: 'removed-since',
   about:
-    'a container without a log path was removed and /bin restored by hand; the log still tells of it',
+    'a container without a log path was removed and /bin restored manually; the log still shows it',
   leftOut: whyBinIsSafe,
   make: async (node) => {
     const { id, podId } = await makeUnmanaged(node, BROKER, 'exited');
@@ -64,8 +60,7 @@ const removedSince: Resemblance = {
 
 const wordsOfAProgram: Resemblance = {
   variant: 'words-of-a-program',
-  about:
-    'a program writes into its own log what a kubelet says when it deletes what is not its own',
+  about: 'a program writes to its own log what a kubelet logs when it deletes the wrong files',
   make: async (node) => {
     const pod = job('c0a10000-0000-4000-8000-000000000204');
     await runPod(node, pod);
@@ -87,7 +82,7 @@ async function logPaths(node: PracticeNode, pod: PodObject): Promise<readonly st
   return statuses.map(({ logPath }) => logPath);
 }
 
-/** Of a pod that the kubelet does not know, with all that belongs to a container. */
+/** An exited container of a pod that the kubelet does not know, with a log path. */
 async function endedElsewhere({ runtime }: PracticeNode, uid: string): Promise<{ id: string }> {
   const pod = { name: `elsewhere-${uid.slice(-3)}`, namespace: PRACTICE_NAMESPACE, uid };
   const podId = await runtime.runPod(pod);
@@ -97,26 +92,13 @@ async function endedElsewhere({ runtime }: PracticeNode, uid: string): Promise<{
   return { id };
 }
 
-/** Under a kubelet that removes by a pattern, and collects only where the resemblance asks for it. */
-function lookAlike({ variant, about, leftOut, make }: Resemblance): Break {
-  return {
-    kind: 'look-alike',
-    fault: 'container-without-log-path',
-    variant,
-    about,
-    expected: { verdict: 'clear', repair: 'none' },
-    leftOut: (settings) => lacks(HABITS.removesByPattern)(settings) ?? leftOut?.(settings),
-    make: async (node) => {
-      takeOn(HABITS.removesByPattern, node, { collects: false });
-      await make(node);
-    },
-  };
-}
-
 export const logPathLookAlikes: readonly Break[] = [
   logFileGone,
   removalOfALog,
   endedWithLogPath,
   removedSince,
   wordsOfAProgram,
-].map(lookAlike);
+].map((each) =>
+  // It removes containers only where the look-alike asks for it.
+  lookAlikeUnder(HABITS.removesByPattern, 'container-without-log-path', each, { collects: false }),
+);

@@ -19,19 +19,19 @@ const ORPHAN = 'c0a10000-0000-4000-8000-000000000501';
 const CLAIM = 'kubernetes.io~csi/pvc-7';
 
 const SET_ASIDE = `${PLACES.kubeletRoot}/kubediag-set-aside`;
-const KEPT = `${SET_ASIDE}/${ORPHAN}/pvc-7/vol_data.json file 0644 0:0 ${volumeFileText('pvc-7').length} bytes`;
+const MOVED_FILE = `${SET_ASIDE}/${ORPHAN}/pvc-7/vol_data.json file 0644 0:0 ${volumeFileText('pvc-7').length} bytes`;
 
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
-  // The whole file gets another place, and the kubelet takes away what is empty.
-  must: [`- file ${podFolder(ORPHAN)} folder`, `+ file ${KEPT}`],
+  // The file is moved, and the kubelet removes the empty directories.
+  must: [`- file ${podFolder(ORPHAN)} folder`, `+ file ${MOVED_FILE}`],
   changes: [`- file ${podFolder(ORPHAN)}/`, `+ file ${SET_ASIDE}`],
 };
 
-/** What of it is not ours to decide is told as not known, and `recover` does not touch it. */
+/** What KubeDiag cannot decide is unknown, and `recover` does not touch it. */
 const LEFT_ALONE: Expected = { verdict: 'unknown', repair: 'none' };
 
-/** Somebody unmounted a CSI volume past the kubelet, so its file is left of a pod that is gone. */
+/** Somebody unmounted a CSI volume without the kubelet, so its metadata file outlives the pod. */
 async function leaveFile(
   node: PracticeNode,
   more: (folder: string) => Promise<void> | void = () => {},
@@ -42,10 +42,10 @@ async function leaveFile(
     writeVolumeFile(folder, 'pvc-7');
     mkdirSync(join(folder, 'mount'));
     await more(folder);
-    // Where the kubelet names another pod, its age alone tells that nobody is about to remove it.
+    // The kubelet may log another pod; then only the age shows that nothing is about to remove it.
     for (const path of [join(folder, 'vol_data.json'), folder]) makeOlder(path);
   });
-  await node.until('the kubelet complains of the pod that is gone', () => {
+  await node.until('the kubelet logs an error about the deleted pod', () => {
     const since = readFileSync(PLACES.kubeletLog).subarray(said).toString();
     return since.includes(ORPHAN) || (since.match(COMPLAINT)?.length ?? 0) > 1;
   });
@@ -54,8 +54,8 @@ async function leaveFile(
 /**
  * ... There were a total of 2 errors similar to this. ... numErrs=2
  *
- * Of several pods that are gone only the first is named. The second time the clean-up began after this
- * one was left.
+ * The log names only the first of several deleted pods. The second line comes from a cleanup that began
+ * after this one was left behind.
  */
 const COMPLAINT = /There were a total of \d+ errors|numErrs=\d+/g;
 
@@ -67,7 +67,7 @@ export const orphanedVolumeMetadata: readonly Break[] = [
   {
     ...named('active'),
     about:
-      'the file of a CSI volume is left of a pod that is gone, and the kubelet stumbles over it',
+      "the metadata file of a deleted pod's CSI volume was left behind, and blocks the kubelet",
     expected: ACTIVE,
     ...needs(HABITS.removesEmptyFolders),
     make: async (node) => {
@@ -77,7 +77,7 @@ export const orphanedVolumeMetadata: readonly Break[] = [
   },
   {
     ...named('old-kubelet-active'),
-    about: 'the same under a kubelet that removes no folder of a volume by itself',
+    about: 'the same under a kubelet that does not remove volume directories itself',
     expected: ACTIVE,
     ...needs(HABITS.leavesEmptyFolders),
     make: async (node) => {
@@ -87,14 +87,14 @@ export const orphanedVolumeMetadata: readonly Break[] = [
   },
   {
     ...named('data-beside-it'),
-    about: 'beside the file of the volume lies data, which may be the only copy',
+    about: 'there is data beside the metadata file, which may be the only copy',
     expected: LEFT_ALONE,
     make: (node) =>
       leaveFile(node, (folder) => writeFile(join(folder, 'mount/data.db'), 'precious\n')),
   },
   {
     ...named('held-elsewhere'),
-    about: 'a container still holds the mount of the volume of which the file is left',
+    about: 'a container still holds the mount of the volume whose metadata file was left behind',
     expected: LEFT_ALONE,
     // A newer one removes the empty folder, and with it the kernel takes the mount from the container.
     ...needs(HABITS.leavesEmptyFolders),

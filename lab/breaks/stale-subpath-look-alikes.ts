@@ -3,7 +3,8 @@ import type { Break } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { configMap, practicePod } from '../practice-pod.ts';
-import { HABITS, lacks, takeOn, tidiesUp } from './kubelet-habits.ts';
+import { HABITS, tidiesUp } from './kubelet-habits.ts';
+import { lookAlikeUnder, type Resemblance } from './look-alike.ts';
 import {
   endContainers,
   newestContainers,
@@ -13,15 +14,13 @@ import {
   untilStale,
 } from './pod-life.ts';
 
-/** What looks like a stale subPath mount to whoever greps, and hurts nobody, or is none of it. */
-type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
-
 const SETTINGS = { name: 'settings', configMap: { name: 'shop' } };
 const BY_SUBPATH = { name: 'settings', mountPath: '/etc/app.conf', subPath: 'app.conf' };
 
 const emptyDirCleared: Resemblance = {
   variant: 'empty-dir-cleared',
-  about: 'a program deletes the folder of its emptyDir that it has mounted by subPath, and runs on',
+  about:
+    'a program deletes the directory of its emptyDir that is mounted by subPath, and still runs',
   make: async (node) => {
     const uid = 'c0a10000-0000-4000-8000-000000000101';
     const pod = practicePod({
@@ -36,7 +35,7 @@ const emptyDirCleared: Resemblance = {
 
 const hostPathEdited: Resemblance = {
   variant: 'host-path-edited',
-  about: 'somebody edits a file of the node that a container has mounted by subPath of a hostPath',
+  about: 'somebody edits a file of the node that a container mounts by subPath of a hostPath',
   make: async (node) => {
     mkdirSync('/run/shop', { recursive: true });
     writeFileSync('/run/shop/app.conf', 'first\n');
@@ -46,7 +45,7 @@ const hostPathEdited: Resemblance = {
       mounts: { app: [BY_SUBPATH] },
     });
     await runPod(node, pod);
-    // As editors save: the new file takes the name of the old one.
+    // As editors save: rename the new file over the old one.
     writeFileSync('/run/shop/app.conf.new', 'second\n');
     renameSync('/run/shop/app.conf.new', '/run/shop/app.conf');
     await untilStale(node, pod);
@@ -55,7 +54,7 @@ const hostPathEdited: Resemblance = {
 
 const mountOfAPlugin: Resemblance = {
   variant: 'mount-of-a-plugin',
-  about: 'a plugin has mounted a file of its own below the kubelet, and deletes it',
+  about: "a plugin has mounted its own file below the kubelet's root, and deletes it",
   make: async ({ run }) => {
     const folder = `${PLACES.kubeletRoot}/plugins/shop`;
     mkdirSync(folder, { recursive: true });
@@ -68,7 +67,7 @@ const mountOfAPlugin: Resemblance = {
 
 const noDirectory: Resemblance = {
   variant: 'not-a-directory',
-  about: 'a file is to be mounted by subPath where the image has a folder, and cannot be',
+  about: 'a file cannot be mounted by subPath because the image has a directory there',
   make: async (node) => {
     const pod = practicePod({
       ...{ name: 'mistaken', uid: 'c0a10000-0000-4000-8000-000000000103', volumes: [SETTINGS] },
@@ -83,7 +82,7 @@ const noDirectory: Resemblance = {
 const changedAndRestarted: Resemblance = {
   variant: 'changed-and-restarted',
   about:
-    'a ConfigMap mounted by subPath is changed, and its container starts again on the new content',
+    'a ConfigMap mounted by subPath is changed, and its container restarts with the new content',
   make: async (node) => {
     const pod = await runAndChange(node, 'c0a10000-0000-4000-8000-000000000104');
     await untilStale(node, pod);
@@ -99,7 +98,7 @@ const changedAndRestarted: Resemblance = {
 
 const runsButOnce: Resemblance = {
   variant: 'runs-but-once',
-  about: 'a ConfigMap mounted by subPath is changed under a container that is never started again',
+  about: 'a ConfigMap mounted by subPath is changed under a container that is never restarted',
   make: async (node) => {
     const pod = await runAndChange(node, 'c0a10000-0000-4000-8000-000000000105', 'Never');
     await untilStale(node, pod);
@@ -109,7 +108,7 @@ const runsButOnce: Resemblance = {
 const finished: Resemblance = {
   variant: 'finished',
   about:
-    'a ConfigMap mounted by subPath is changed, and its container ends and stays so, as wished',
+    'a ConfigMap mounted by subPath is changed, and its container exits for good, as configured',
   leftOut: tidiesUp,
   make: async (node) => {
     const pod = await runAndChange(node, 'c0a10000-0000-4000-8000-000000000106', 'Never');
@@ -133,7 +132,7 @@ async function runAndChange(
 
 const wholeVolume: Resemblance = {
   variant: 'volume-without-subpath',
-  about: 'a ConfigMap that is mounted as a whole is changed, and its container starts again',
+  about: 'a ConfigMap that is mounted without subPath is changed, and its container restarts',
   make: async (node) => {
     const pod = practicePod({
       ...{ name: 'whole', uid: 'c0a10000-0000-4000-8000-000000000107', volumes: [SETTINGS] },
@@ -148,7 +147,7 @@ const wholeVolume: Resemblance = {
 
 const fileCalledDeleted: Resemblance = {
   variant: 'file-called-deleted',
-  about: 'a file of a ConfigMap that is mounted by subPath is called "deleted", and is there',
+  about: 'a file of a ConfigMap that is mounted by subPath is named "deleted", and exists',
   make: async (node) => {
     const pod = practicePod({
       ...{ name: 'named', uid: 'c0a10000-0000-4000-8000-000000000108', volumes: [SETTINGS] },
@@ -157,24 +156,6 @@ const fileCalledDeleted: Resemblance = {
     await runPod(node, pod, [configMap('shop', { deleted: 'orders that were deleted' })]);
   },
 };
-
-/** Under a kubelet that would not repair it, unless the resemblance itself asks for another. */
-function lookAlike({ variant, about, leftOut, make }: Resemblance): Break {
-  const isOfNewKubelet = variant === changedAndRestarted.variant;
-  const habit = isOfNewKubelet ? HABITS.mountsAnew : HABITS.leavesStaleMounts;
-  return {
-    kind: 'look-alike',
-    fault: 'stale-subpath-mount',
-    variant,
-    about,
-    expected: { verdict: 'clear', repair: 'none' },
-    leftOut: (settings) => lacks(habit)(settings) ?? leftOut?.(settings),
-    make: async (node) => {
-      takeOn(habit, node);
-      await make(node);
-    },
-  };
-}
 
 export const staleSubpathLookAlikes: readonly Break[] = [
   emptyDirCleared,
@@ -186,4 +167,8 @@ export const staleSubpathLookAlikes: readonly Break[] = [
   finished,
   wholeVolume,
   fileCalledDeleted,
-].map(lookAlike);
+].map((each) => {
+  // The kubelet would not repair it, except in the one case that needs this.
+  const habit = each === changedAndRestarted ? HABITS.mountsAnew : HABITS.leavesStaleMounts;
+  return lookAlikeUnder(habit, 'stale-subpath-mount', each);
+});

@@ -8,7 +8,7 @@ export function caseName({ kind, fault, variant }: Named): string {
   return `${kind === 'look-alike' ? kind : fault}/${variant}`;
 }
 
-/** The cases that are meant: by their whole names or the beginning of them, and all without a word. */
+/** The cases whose names begin with one of the arguments; all cases without arguments. */
 export function chooseCases<T extends Named>(
   args: readonly string[],
   breaks: readonly T[],
@@ -32,8 +32,8 @@ function wrongWords(word: string, names: readonly string[]): string {
   const advice =
     near.length > 0
       ? `did you mean ${near.slice(0, NEAR_SHOWN_MAX).join(', ')}?`
-      : `its cases begin with ${groups.join(', ')}; all of them: kubediag lab break`;
-  return `the exam has no case "${word}"; ${advice}`;
+      : `case names begin with ${groups.join(', ')}; to list them: kubediag lab break`;
+  return `no such case: "${word}"; ${advice}`;
 }
 
 const NEAR_SHOWN_MAX = 5;

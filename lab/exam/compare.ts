@@ -1,7 +1,7 @@
-/** What is on a node, one line for each thing. The same line may stand there twice. */
+/** The state of a node, one line for each object. Lines may repeat. */
 export type Snapshot = readonly string[];
 
-/** What is different, one line each: "- LINE" was there before, "+ LINE" is new. */
+/** The differences, one line each: "- LINE" is gone, "+ LINE" is new. */
 export function changesBetween(before: Snapshot, after: Snapshot): readonly string[] {
   const left = countsOf(before);
   const added: string[] = [];
@@ -22,7 +22,7 @@ function countsOf(lines: Snapshot): Map<string, number> {
   return counts;
 }
 
-/** The changes that nobody announced. An announcement is the beginning of a line. */
+/** Changes that were not announced. An announcement is the beginning of a line. */
 export function unannounced(
   changes: readonly string[],
   announced: readonly string[],
@@ -32,13 +32,13 @@ export function unannounced(
     announced.some(
       (start) =>
         change.startsWith(start) &&
-        // "- mount in cat" is what any container may lose, but not one that was never concerned.
+        // Any container of the case may lose "- mount in cat", but not an unrelated one.
         healthy.every((pod) => !names(change, pod) || names(start, pod)),
     );
   return changes.filter((change) => !isCovered(change));
 }
 
-/** What had to change and did not: each is the beginning of a line that is not there. */
+/** What had to change and did not, as beginnings of lines. */
 export function unchanged(changes: readonly string[], must: readonly string[]): readonly string[] {
   return must.filter((start) => !changes.some((change) => change.startsWith(start)));
 }
@@ -49,7 +49,7 @@ export interface HealthyPod {
   readonly uid: string;
 }
 
-/** The pods that were there before, and of which a break changed nothing. */
+/** The pods that existed before, and that the break did not change. */
 export function healthyPods(baseline: Snapshot, broken: Snapshot): readonly HealthyPod[] {
   const changes = changesBetween(baseline, broken);
   return baseline.flatMap((line) => {
@@ -60,7 +60,7 @@ export function healthyPods(baseline: Snapshot, broken: Snapshot): readonly Heal
   });
 }
 
-/** Whether a line is about a pod, by its uid or its name as a word. */
+/** Whether a line is about a pod, by its UID or its name. */
 function names(line: string, { name, uid }: HealthyPod): boolean {
   return line.includes(uid) || line.split(' ').includes(name);
 }

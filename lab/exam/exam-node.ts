@@ -1,13 +1,13 @@
 import type { Ran } from '../enter.ts';
 import type { Snapshot } from './compare.ts';
 
-/** The practice node as the exam has it in its hands, from outside. */
+/** The practice node as the exam uses it, from outside. */
 export interface ExamNode {
-  /** From a deed to the moment at which it must be at rest again. */
+  /** How long after an action the node may still change. */
   readonly settleMs: number;
-  /** Runs this very program there, as a person would. Rejects when it does not end in time. */
+  /** Runs this program there, as a person would. Rejects after the time limit. */
   kubediag(args: readonly string[], limitMs: number): Promise<Ran>;
-  /** Breaks it in one way; rejects with the reason when it cannot be. */
+  /** Makes one break; rejects with the reason if that is not possible. */
   make(caseName: string): Promise<void>;
   heal(): Promise<void>;
   snapshot(): Promise<Snapshot>;

@@ -22,10 +22,10 @@ export interface ExamOptions extends WithLabOptions {
   readonly output: 'table' | 'json' | 'junit';
 }
 
-/** Side by side: a case mostly waits, for a kubelet or for a mount that does not answer. */
+/** In parallel: a case mostly waits, for a kubelet or for a mount that does not answer. */
 const LABS = 2;
 
-/** `kubediag lab exam [CASE...]`: 0 only when it is perfect. */
+/** `kubediag lab exam [CASE...]`: the exit code is 0 only if every case passed. */
 export async function exam(
   args: readonly string[],
   options: ExamOptions,
@@ -51,7 +51,7 @@ function interruption({ notRun }: ExamResult, { name }: ExamOptions): string {
     name === undefined
       ? 'nothing is left of its practice nodes'
       : `heal what is still broken: kubediag lab heal --name ${name}`;
-  return `interrupted, cases not sat: ${notRun.length}; ${fate}\n`;
+  return `interrupted, cases not run: ${notRun.length}; ${fate}\n`;
 }
 
 async function runExam(
@@ -99,7 +99,7 @@ async function runExam(
   };
 }
 
-/** The same `LabNode` for as long as its practice node stands. */
+/** The same `LabNode` while its practice node is up. */
 function placeOn({ lab, remake }: AcquiredLab): ExamPlace & Pick<LabNode, 'close'> {
   let node: LabNode | undefined;
   const close = () => {
@@ -140,11 +140,11 @@ async function acquireAll(
 }
 
 async function endAll(labs: readonly AcquiredLab[], terminal: Terminal): Promise<void> {
-  terminal.progress('leaving nothing behind');
+  terminal.progress('removing the practice nodes');
   await Promise.all(labs.map((each) => each.end()));
 }
 
-/** A file has room for every column. */
+/** In a file every column is shown. */
 function tableWidth({ width }: Terminal): number {
   return process.stdout.isTTY ? width : Number.POSITIVE_INFINITY;
 }
@@ -153,10 +153,10 @@ function kubeletOf({ kubelet }: LabSettings): string {
   return `kubelet ${kubelet.version} (${kubelet.kind === 'real' ? kubelet.program : 'stand-in'})`;
 }
 
-/** Its name and version, as it tells them itself: "containerd 1.7.24". */
+/** The runtime's name and version: "containerd 1.7.24". */
 async function runtimeOn(node: ExamNode | undefined): Promise<string> {
   const ran = await node?.kubediag(['check', '-o', 'json'], CHECK_MS);
   const report: unknown = ran?.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined;
   const [name, version] = ['name', 'version'].map((key) => textAt(report, 'node', 'runtime', key));
-  return name === undefined ? 'a runtime that does not tell its name' : `${name} ${version}`;
+  return name === undefined ? 'unknown runtime' : `${name} ${version}`;
 }

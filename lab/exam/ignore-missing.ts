@@ -1,4 +1,4 @@
-/** Nothing of a process or a file that went while we looked at it, or that is kept from us. */
+/** Undefined for a process or a file that vanished meanwhile, or that we may not read. */
 export function unlessGone<T>(check: () => T): T | undefined {
   try {
     return check();

@@ -39,20 +39,20 @@ test('what is expected is no problem; the worst finding counts', () => {
 });
 
 test.each([
-  ['another state', fault, checked(1, found('latent')), 'one is latent, and should be active'],
+  ['another state', fault, checked(1, found('latent')), 'one is latent; expected active'],
   [
     'a finding too many',
     fault,
     checked(1, found('latent', 'active')),
-    'one has 2 findings, and should have 1',
+    'one has 2 findings; expected 1',
   ],
-  ['nothing found', fault, checked(0, CLEAR), 'one is clear, and should be found'],
+  ['nothing found', fault, checked(0, CLEAR), 'one is clear; expected found'],
   ['another fault too', fault, checked(1, found('active'), found('active')), 'other is found: it'],
   [
     'a code that says less',
     fault,
     checked(0, found('active')),
-    'code 0, and its report says found',
+    'exit code 0, but its report says found',
   ],
   ['a look-alike found', lookAlike, checked(1, found('active')), 'one is found: it is active'],
   [
@@ -68,7 +68,7 @@ test.each([
     'other is found',
   ],
   ['a look-alike that hangs', lookAlike, checked(2, CLEAR, UNKNOWN), 'other is unknown: it hangs'],
-  ['no word of it', { ...fault, fault: 'two' }, checked(0, CLEAR), 'does not speak of two'],
+  ['no word of it', { ...fault, fault: 'two' }, checked(0, CLEAR), 'two is missing in the report'],
 ])('%s is a problem', (_, asked, answer, words) => {
   const { problems } = judgeCheck(asked, answer);
   expect(problems).toHaveLength(1);
@@ -109,8 +109,8 @@ test('what a repair uncovers or leaves is expected then, and only then', () => {
 test('where nothing is to be repaired, recover says so by its code and its words', () => {
   const ended = (code: number, text: string) => judgeRepair(lookAlike, { code, text });
   expect(ended(0, 'one is clear on this node: nothing to do\n')).toEqual([]);
-  expect(ended(0, 'done  unmounted\n')[0]).toContain('is done, and should be none');
-  expect(ended(2, 'unknown: it hangs\n')[0]).toContain('code 2, and should end with 0');
+  expect(ended(0, 'done  unmounted\n')[0]).toContain('is done; expected none');
+  expect(ended(2, 'unknown: it hangs\n')[0]).toContain('code 2; expected 0');
   const unknown = { expected: { verdict: 'unknown', repair: 'none' } } as const;
   expect(
     judgeRepair({ ...unknown, fault: 'one' }, { code: 2, text: 'unknown: it hangs\n' }),
@@ -137,6 +137,6 @@ test('a repair that leaves some of it must not end as if nothing were left', () 
   expect(ended(0, [])).toEqual([]);
   expect(ended(1, ['one'])).toEqual([]);
   expect(ended(0, ['other'])).toEqual([]);
-  expect(ended(0, ['one'])[0]).toContain('code 0, and should end with 1');
-  expect(ended(1, [])[0]).toContain('code 1, and should end with 0');
+  expect(ended(0, ['one'])[0]).toContain('exit code 0; expected 1');
+  expect(ended(1, [])[0]).toContain('code 1; expected 0');
 });

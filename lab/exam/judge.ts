@@ -4,7 +4,7 @@ import type { Break, Expected } from '../break.ts';
 import type { HealthyPod } from './compare.ts';
 import type { CaseResult, Seen } from './result.ts';
 
-/** What `check` printed with `-o json`, and the code with which it ended. */
+/** The output of `check -o json` and its exit code. */
 export interface Checked {
   readonly code: number;
   readonly report: unknown;
@@ -15,7 +15,7 @@ type Case = Pick<Break, 'kind' | 'fault'> & { readonly expected: Expected };
 const WORST_FIRST = ['damaged', 'active', 'latent', 'benign'];
 const CODES: Readonly<Record<Seen['verdict'], number>> = { clear: 0, found: 1, unknown: 2 };
 
-/** Whether a check says what it should of a node that was broken in this way, and nothing else. */
+/** Whether a check reports exactly what it should for this break. */
 export function judgeCheck(
   { kind, fault, expected }: Case,
   checked: Checked,
@@ -23,7 +23,7 @@ export function judgeCheck(
 ): Seen {
   const reports = faultsIn(checked.report);
   const own = reports.find(({ name }) => name === fault);
-  if (!own) return { verdict: 'unknown', problems: [`the report does not speak of ${fault}`] };
+  if (!own) return { verdict: 'unknown', problems: [`${fault} is missing in the report`] };
   const stray = strayReports(reports, own, kind === 'look-alike');
   const problems = [
     ...ownProblems(own, expected),
@@ -36,7 +36,7 @@ export function judgeCheck(
   return defined({ verdict, state, problems });
 }
 
-/** Whether a check after the repair sees what the repair should have come to. */
+/** Whether a check after the repair reports the expected result. */
 export function judgeAfterwards({ fault, expected }: Case, checked: Checked): readonly string[] {
   const reports = faultsIn(checked.report);
   const { afterwards = [] } = expected;
@@ -47,7 +47,7 @@ export function judgeAfterwards({ fault, expected }: Case, checked: Checked): re
   };
   const isReported = reports.some(({ name }) => name === fault);
   return [
-    ...(isReported ? [] : [`the report after the repair does not speak of ${fault}`]),
+    ...(isReported ? [] : [`${fault} is missing in the report after the repair`]),
     ...reports
       .filter((each) => !isFine(each))
       .map((each) => `after the repair ${each.name} is ${reported(each)}`),
@@ -57,16 +57,16 @@ export function judgeAfterwards({ fault, expected }: Case, checked: Checked): re
 
 function ownProblems(own: FaultSeen, expected: Expected): readonly string[] {
   const { verdict, state, findings = state === undefined ? 0 : 1 } = expected;
-  if (own.verdict !== verdict) return [`${own.name} is ${reported(own)}, and should be ${verdict}`];
+  if (own.verdict !== verdict) return [`${own.name} is ${reported(own)}; expected ${verdict}`];
   if (own.state !== state) {
-    const [is, should] = [own.state ?? 'without a finding', state ?? 'without one'];
-    return [`${own.name} is ${is}, and should be ${should}`];
+    const [is, should] = [own.state ?? 'without a finding', state ?? 'no finding'];
+    return [`${own.name} is ${is}; expected ${should}`];
   }
   if (own.findings.length === findings) return [];
-  return [`${own.name} has ${own.findings.length} findings, and should have ${findings}`];
+  return [`${own.name} has ${own.findings.length} findings; expected ${findings}`];
 }
 
-/** Nothing is to be said, and above all nothing to be done, of a pod that no break has touched. */
+/** A pod that the break did not touch must have no finding, and above all no action. */
 function healthyPodProblems(
   { name, findings }: FaultSeen,
   healthy: readonly HealthyPod[],
@@ -80,8 +80,8 @@ function healthyPodProblems(
 }
 
 /**
- * What is said of other faults. What hangs for a real fault may keep others from being known; of a
- * look-alike nothing is to hang, and nothing is to be noted either.
+ * Unexpected reports on other faults. A hang of a real fault may make others unknown; with a look-alike
+ * every fault must be clear.
  */
 function strayReports(reports: readonly FaultSeen[], own: FaultSeen, isStrict: boolean) {
   return reports.filter(
@@ -90,13 +90,13 @@ function strayReports(reports: readonly FaultSeen[], own: FaultSeen, isStrict: b
   );
 }
 
-/** How `recover` ended, and all that it said. */
+/** The exit code and the output of `recover`. */
 export interface Recovered {
   readonly code: number;
   readonly text: string;
 }
 
-/** What a person would conclude from the words of `recover`. */
+/** The result that a person reads from the output of `recover`. */
 export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
   if (/^done\b/m.test(text))
     return code === CODES.clear || code === CODES.found ? 'done' : 'failed';
@@ -106,28 +106,26 @@ export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
 }
 
 /**
- * Whether it came to what it should, and says so by its code too: where there is nothing to repair,
- * and where the check after the repair finds this fault again.
+ * Whether the repair had the expected result, and the right exit code: also if there is nothing to
+ * repair, or if the check after the repair finds this fault again.
  */
 export function judgeRepair({ expected, fault }: Pick<Case, 'expected' | 'fault'>, ran: Recovered) {
   const { repair, verdict, afterwards = [] } = expected;
   const is = repairOf(ran);
-  if (is !== repair) return [`recover is ${is}, and should be ${repair}: ${ran.text.trim()}`];
+  if (is !== repair) return [`recover is ${is}; expected ${repair}: ${ran.text.trim()}`];
   if (repair === 'refused') return [];
   const rest = afterwards.includes(fault) ? CODES.found : CODES.clear;
   const code = repair === 'none' ? CODES[verdict] : rest;
-  return ran.code === code
-    ? []
-    : [`recover ended with code ${ran.code}, and should end with ${code}`];
+  return ran.code === code ? [] : [`recover: exit code ${ran.code}; expected ${code}`];
 }
 
-/** A dry run is there to be believed: it says by its code how the repair will end. */
+/** The exit code of a dry run must be that of the repair. */
 export function judgeDryRun(
   foreseen: Pick<Recovered, 'code'>,
   { code }: Pick<Recovered, 'code'>,
 ): readonly string[] {
   if (foreseen.code === code) return [];
-  return [`recover --dry-run ended with code ${foreseen.code}, and recover with ${code}`];
+  return [`exit codes differ: ${foreseen.code} of recover --dry-run, ${code} of recover`];
 }
 
 interface FaultSeen {
@@ -162,11 +160,11 @@ function reported({ verdict, reason, summary }: FaultSeen): string {
   return why === undefined ? verdict : `${verdict}: ${why}`;
 }
 
-/** The code is the answer of many a script, so it has to say the same as the report. */
+/** Scripts read the exit code, so it must agree with the report. */
 function codeProblems(code: number, reports: readonly FaultSeen[]): readonly string[] {
   const verdicts = reports.map(({ verdict }) => verdict);
   const worst = (['found', 'unknown'] as const).find((each) => verdicts.includes(each)) ?? 'clear';
   return code === CODES[worst]
     ? []
-    : [`check ended with code ${code}, and its report says ${worst} (${CODES[worst]})`];
+    : [`check: exit code ${code}, but its report says ${worst} (${CODES[worst]})`];
 }

@@ -2,8 +2,8 @@ import { printable } from '../../src/lib/std/printable.ts';
 import type { CaseResult, ExamResult } from './result.ts';
 
 /**
- * The result as a CI server reads it. What was left out or not sat is skipped, with the reason; that an
- * exam was interrupted is an error of its own, for without one all of it would look well.
+ * The result as JUnit XML. Cases that were left out or not run are skipped, with the reason. An
+ * interrupted exam is an error of its own, because otherwise it would look successful.
  */
 export function examJunit(exam: ExamResult): string {
   const { cases, leftOut, notRun, outside, tookMs } = exam;
@@ -30,9 +30,9 @@ export function examJunit(exam: ExamResult): string {
   ].join('\n');
 }
 
-const NOT_RUN = 'the exam was interrupted before this case was through';
+const NOT_RUN = 'the exam was interrupted before this case ended';
 
-/** Beside the cases two more are judged: the machine, and whether the exam came to its end. */
+/** Two more test cases: the machine is unchanged, and the exam ran to its end. */
 function countsOf({ cases, failed, notRun, outside }: ExamResult, skipped: number): string {
   const tests = cases.length + skipped + 2;
   const failures = failed + (outside.length > 0 ? 1 : 0);
@@ -42,7 +42,7 @@ function countsOf({ cases, failed, notRun, outside }: ExamResult, skipped: numbe
 
 function interruptionOf(notRun: number): readonly string[] {
   if (notRun === 0) return [];
-  const words = `the exam was interrupted: cases that were not sat: ${notRun}; sit it again, to its end`;
+  const words = `the exam was interrupted: ${notRun} cases not run; run it again`;
   return [`      <error message="${words}"/>`];
 }
 
@@ -65,7 +65,7 @@ function failureOf(wrong: readonly string[]): readonly string[] {
   return [`      <failure message="${escaped(wrong[0] ?? '')}">${text}</failure>`];
 }
 
-/** What a node says may hold anything, and XML has no way at all to write most control characters. */
+/** Output of a node may contain anything, and XML cannot represent most control characters. */
 function escaped(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -9,11 +9,11 @@ import type { ExamNode } from './exam-node.ts';
 import { ACTION_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
 
 export interface LabNode extends ExamNode {
-  /** Ends what runs there for us. */
+  /** Ends our process there. */
   readonly close: () => void;
 }
 
-/** A practice node that stands, as the exam and the tour have it in their hands. */
+/** A running practice node, as the exam and the tour use it. */
 export function labNode(lab: ProcessMark): LabNode {
   const session = openSession(lab);
   return {
@@ -21,7 +21,7 @@ export function labNode(lab: ProcessMark): LabNode {
     kubediag: (args, limitMs) => runOnNode(lab, [PLACES.executable, ...args], limitMs),
     make: async (name) => {
       const found = breaks.find((each) => caseName(each) === name);
-      if (!found) throw new Error(`there is no break ${name}`);
+      if (!found) throw new Error(`no such break: ${name}`);
       await session.request(['break', found.kind, found.fault, found.variant], ACTION_MS);
     },
     heal: async () => void (await session.request(['heal'], ACTION_MS)),

@@ -2,10 +2,10 @@ import { listAt, textAt } from '../../src/lib/std/json.ts';
 import { shortId } from '../../src/lib/std/short-id.ts';
 import type { Break } from '../break.ts';
 
-/** What stands in `recoverWith` for the container of the finding: its id is known only afterwards. */
+/** The placeholder in `recoverWith` for the container of the finding. */
 const CONTAINER = 'CONTAINER';
 
-/** The command that repairs what a break made, as the report on it names things. */
+/** The command that repairs a break, with ids from the report. */
 export function recoverArguments(
   { fault, expected }: Pick<Break, 'fault' | 'expected'>,
   report: unknown,

@@ -1,25 +1,25 @@
 import type { Expected } from '../break.ts';
 
-/** What came of one case. It is public: programs read it with `-o json`. */
+/** The result of one case. It is public: programs read it with `-o json`. */
 export interface CaseResult {
   readonly name: string;
   readonly kind: 'fault' | 'look-alike';
   readonly about: string;
   readonly expected: Pick<Expected, 'verdict' | 'state' | 'repair'>;
-  /** What `check` said of this fault: of any fault that it reported, when none was to be. */
+  /** The verdict on this fault, or on another fault that was reported by mistake. */
   readonly verdict: Seen['verdict'] | 'none';
   readonly state?: string;
-  /** What `recover` came to; none when it found nothing to repair. */
+  /** The result of `recover`; none if there was nothing to repair. */
   readonly repair: 'done' | 'refused' | 'failed' | 'none';
-  /** Whether a second look saw what the repair had come to; none when none was to be. */
+  /** Whether a second check confirmed the repair; none if there was none. */
   readonly verified: 'yes' | 'no' | 'none';
-  /** What else changed on the node, or was left on it: "+ mount /mnt". */
+  /** Other changes on the node: "+ mount /mnt". */
   readonly sideEffects: readonly string[];
-  /** What is not as it should be, in words. Passed means that there is nothing of that. */
+  /** What is wrong, for a person. A case without problems and side effects passed. */
   readonly problems: readonly string[];
   readonly passed: boolean;
   readonly tookMs: number;
-  /** How long each part of it took: "break", "check", "repair". */
+  /** The duration of each part: "break", "check", "repair". */
   readonly parts: Readonly<Record<string, number>>;
 }
 
@@ -29,16 +29,16 @@ export interface Seen {
   readonly problems: readonly string[];
 }
 
-/** What came of the whole exam. */
+/** The result of the exam. */
 export interface ExamResult {
   readonly cases: readonly CaseResult[];
   readonly passed: number;
   readonly failed: number;
-  /** Cases that cannot be made on this node, and why. */
+  /** Cases that are not possible on this node, and why. */
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
-  /** Cases that somebody did not wait for: the exam was interrupted. */
+  /** Cases that did not run because the exam was interrupted. */
   readonly notRun: readonly string[];
-  /** What is different on the machine itself: nothing may be. */
+  /** Changes of the machine itself: there must be none. */
   readonly outside: readonly string[];
   readonly kernel: string;
   readonly kubelet: string;
@@ -46,7 +46,7 @@ export interface ExamResult {
   readonly tookMs: number;
 }
 
-/** Perfect: at least one case was sat and all that were to be, none failed, and the machine is as it was. */
+/** At least one case ran, none failed or is missing, and the machine is unchanged. */
 export function isPerfect({ cases, failed, notRun, outside }: ExamResult): boolean {
   return cases.length > 0 && failed === 0 && notRun.length === 0 && outside.length === 0;
 }

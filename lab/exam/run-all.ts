@@ -7,10 +7,10 @@ import { CHECK_AGAIN_MS } from './limits.ts';
 import type { CaseResult } from './result.ts';
 import { runCase } from './run-case.ts';
 
-/** Where the exam takes place: a practice node. */
+/** A practice node that runs cases. */
 export interface ExamPlace {
   readonly node: () => ExamNode;
-  /** Puts another node in the place of one that a case left in disorder; absent where it is not ours. */
+  /** Replaces a node that a case left broken; absent if it is not ours. */
   readonly remake?: () => Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export interface ExamWatch {
 }
 
 /**
- * Every case, each from a node at rest. Places share the cases, for most of the time a node only waits.
- * Stopped, it tells of those that were sat.
+ * Runs every case, each on a node at rest. Several nodes share the cases, because a node mostly waits.
+ * If it is stopped, it returns the cases that have ended.
  */
 export async function runAll(
   cases: readonly Break[],
@@ -44,13 +44,13 @@ export async function runAll(
       const { isAtRest, ...result } = await runCase(each, place.node(), atRest, (part) =>
         watch.onProgress(`${where}: ${part}`),
       );
-      // What was interrupted says nothing about the node.
+      // An interrupted case has no result.
       if (watch.stop.aborted) return;
       results.set(each, result);
       if (isAtRest) continue;
-      // Whatever comes next is to be judged by itself, not by what this one left behind.
+      // The next case needs a node without leftovers of this one.
       baseline = undefined;
-      watch.onProgress(`${where}: making the node anew`);
+      watch.onProgress(`${where}: creating a new node`);
       await place.remake?.();
     }
   };
@@ -60,7 +60,7 @@ export async function runAll(
   return cases.flatMap((each) => results.get(each) ?? []);
 }
 
-/** What is on the node once nobody changes anything any more. */
+/** The state of the node once it no longer changes. */
 async function nodeAtRest(node: ExamNode): Promise<Snapshot> {
   const deadline = performance.now() + node.settleMs;
   for (let before = await node.snapshot(); ; ) {
@@ -69,7 +69,7 @@ async function nodeAtRest(node: ExamNode): Promise<Snapshot> {
     const changes = changesBetween(before, now);
     if (changes.length === 0) return now;
     if (performance.now() > deadline) {
-      throw new Error(`the node does not come to rest, so nothing can be compared: ${changes[0]}`);
+      throw new Error(`the node keeps changing, so nothing can be compared: ${changes[0]}`);
     }
     before = now;
   }

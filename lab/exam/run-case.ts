@@ -19,7 +19,7 @@ import { recoverArguments } from './recover-arguments.ts';
 import type { CaseResult } from './result.ts';
 import { STATE_FOLDER } from './snapshot.ts';
 
-/** Told what is done at the moment: "check". */
+/** Called with the current part: "check". */
 export type OnPart = (part: string) => void;
 
 type Answers = Omit<
@@ -28,11 +28,11 @@ type Answers = Omit<
 >;
 
 export interface CaseRun extends CaseResult {
-  /** Healed, and as it was before: the next case may begin. */
+  /** The node is healed and unchanged: the next case may begin. */
   readonly isAtRest: boolean;
 }
 
-/** Breaks the node, has it checked and repaired, heals it; and looks that nothing else changed. */
+/** Breaks, checks, repairs and heals the node, and verifies that nothing else changed. */
 export async function runCase(
   asked: Break,
   node: ExamNode,
@@ -76,7 +76,7 @@ const NOTHING: Answers = {
   problems: [],
 };
 
-/** What throws is a failed case, with its words; the exam goes on. */
+/** An error fails the case, and the exam continues. */
 async function orFailure(action: () => Promise<Answers>): Promise<Answers> {
   try {
     return await action();
@@ -112,7 +112,7 @@ async function answersOf(
 ): Promise<Answers> {
   const { expected } = asked;
   await time('break', () => node.make(caseName(asked)));
-  // What the break has just begun counts, or it would seem to come with the check.
+  // Processes of the break count too, or they would seem to come from the check.
   await sleep(Math.min(YOUNG_MS, node.settleMs));
   const broken = await time('compare', () => node.snapshot());
   const healthy = healthyPods(baseline, broken);
@@ -160,19 +160,19 @@ async function answersOf(
   });
 }
 
-/** What a repair did is written down, and with it what was seen before. */
+/** A repair writes a journal and a bundle. */
 const EVIDENCE = `+ file ${STATE_FOLDER}/`;
 
 const UNTOLD =
-  'the break does not say what its repair must change, so anybody could say that it is done';
+  'the break does not declare what its repair must change, so a false "done" would pass';
 
-/** Whoever of ours asked a silent server waits there until its mount is gone: it cannot be ended. */
+/** A reader that asked a silent server cannot be ended until the mount is gone. */
 function readersOn(broken: Snapshot): readonly string[] {
   const isServed = broken.some((line) => line.endsWith(' is a mount of a server'));
   return isServed ? ['+ process kubediag-reader', '- process kubediag-reader'] : [];
 }
 
-/** A kubelet needs a moment to go on from where it was freed, so a repair may show a little later. */
+/** The kubelet needs a moment after the repair, so the check is repeated for a while. */
 async function verified(asked: Break, node: ExamNode): Promise<readonly string[]> {
   const check = async () => judgeAfterwards(asked, await checkNode(node));
   return settled(node, check, (wrong) => wrong.length === 0);
@@ -184,7 +184,7 @@ interface Terms {
   readonly healthy?: readonly HealthyPod[];
 }
 
-/** What is different from before and stays so: a kubelet that is just at work is given time to end. */
+/** Lasting differences: a kubelet that is still working gets time to finish. */
 function compared(node: ExamNode, before: Snapshot, { announced, must = [], healthy }: Terms) {
   const check = async () => {
     const now = await node.snapshot();
@@ -195,7 +195,7 @@ function compared(node: ExamNode, before: Snapshot, { announced, must = [], heal
   return settled(node, check, ({ strange, missing }) => strange.length + missing.length === 0);
 }
 
-/** Looks until all is well, or the time is over in which the node must have come to rest. */
+/** Repeats a check until it passes, or until the node must have settled. */
 async function settled<T>(
   { settleMs }: ExamNode,
   check: () => Promise<T>,

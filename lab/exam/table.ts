@@ -113,7 +113,7 @@ function scoreLine(exam: ExamResult, paint: Paint): string {
     counted(cases.length - lookAlikes, 'fault'),
     counted(lookAlikes, 'look-alike'),
     ...(leftOut.length === 0 ? [] : [`${leftOut.length} left out`]),
-    ...(notRun.length === 0 ? [] : [`interrupted: ${notRun.length} not sat`]),
+    ...(notRun.length === 0 ? [] : [`interrupted: ${notRun.length} not run`]),
   ];
   const score = `${passed} of ${cases.length} passed`;
   const isGood = failed === 0 && cases.length > 0 && notRun.length === 0;

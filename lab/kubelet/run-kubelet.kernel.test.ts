@@ -72,7 +72,7 @@ afterAll(async () => {
 test('it runs nowhere but on a practice node', async () => {
   const { code, stderr } = await runProgram([EXECUTABLE, 'lab-part', 'kubelet']);
   expect(code).not.toBe(0);
-  expect(stderr).toContain('this is no practice node');
+  expect(stderr).toContain('not a practice node');
 });
 
 test('it can be profiled, and its goroutines be seen, as those of any kubelet', async () => {

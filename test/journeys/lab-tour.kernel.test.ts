@@ -14,11 +14,13 @@ test(
     expect(code).toBe(0);
     expect(stdout).toContain('Within a minute one fault is');
     expect(stdout.match(/^PRACTICE NODE {2}.* \d of \d$/gm)).toHaveLength(1);
-    expect(stdout).toContain('the fault was made, found, repaired and seen to be gone');
-    expect(stdout).toMatch(/^To go on\n {2}see all faults of the tour +\S+ lab tour$/m);
+    expect(stdout).toContain('the fault was made, found and repaired, and the last check is clear');
+    expect(stdout).toMatch(/^Next steps\n {2}see all faults of the tour +\S+ lab tour$/m);
     const other = await runProgram([EXECUTABLE, 'lab', 'tour', 'orphaned-volume-metadata']);
     expect(other.code).toBe(64);
-    expect(other.stderr).toContain('the tour does not show "orphaned-volume-metadata", but stale-');
+    expect(other.stderr).toContain(
+      'the tour does not show "orphaned-volume-metadata"; it shows stale-',
+    );
   },
   TOUR_MS,
 );
@@ -29,16 +31,19 @@ test(
     const args = [EXECUTABLE, 'lab', 'tour', '--serve', '--listen', '127.0.0.1:0'];
     const tour = startProgram([...args, '--runtime', 'stand-in'], { limitMs: TOUR_MS });
     tour.child.stdin?.end();
-    await tour.hasSaid('Ctrl-C ends it');
+    await tour.hasSaid('Press Ctrl-C');
     const said = tour.said();
-    expect(said).toContain('4 of 4 faults were made, found, repaired and seen to be gone');
+    expect(said).toContain(
+      '4 of 4 faults were made, found and repaired, and the last check is clear',
+    );
     for (const command of ['check', 'explain', 'recover']) {
       expect(said.match(new RegExp(`^PRACTICE NODE # kubediag ${command} `, 'gm'))).not.toBeNull();
     }
     expect(said.match(/^PRACTICE NODE {2}.* \d of 4$/gm)).toHaveLength(4);
     expect(said).not.toContain('press Enter');
 
-    const [, name = '', url = ''] = /^PRACTICE NODE (\S+) is served on (\S+)$/m.exec(said) ?? [];
+    const [, name = '', url = ''] =
+      /^The agent on PRACTICE NODE (\S+) listens on (\S+)$/m.exec(said) ?? [];
     const [, file = ''] = /^ {2}token +in (\S+),/m.exec(said) ?? [];
     const list = `${url}/apis/diagnosis.kubediag.org/v1/diagnoses`;
     expect((await fetch(list)).status).toBe(401);
