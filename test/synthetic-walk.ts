@@ -2,10 +2,10 @@ import type { DiagnosisStatus } from '../src/pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../src/pipeline/api/kinds.ts';
 import type { GraphNode } from '../src/pipeline/api/operation-set.ts';
 import { assignIn } from '../src/pipeline/diagnosis/assign.ts';
-import { storeCatalogue } from '../src/pipeline/diagnosis/catalogue.ts';
 import { type Driven, driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
 import type { DriverContext } from '../src/pipeline/diagnosis/driver-context.ts';
 import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
+import { storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
 import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/run-step.ts';
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
@@ -37,7 +37,7 @@ export class SyntheticWalk {
   get context(): DriverContext {
     return {
       store: this.store,
-      catalogue: storeCatalogue(this.store),
+      lookup: storeLookup(this.store),
       largeResults: this.largeResults,
       targetOf: ({ nodeName = 'node-1' }) =>
         nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },

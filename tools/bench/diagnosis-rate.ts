@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import { assignIn } from '../../src/pipeline/diagnosis/assign.ts';
-import { storeCatalogue } from '../../src/pipeline/diagnosis/catalogue.ts';
 import { largeResultsIn } from '../../src/pipeline/diagnosis/large-results.ts';
+import { storeLookup } from '../../src/pipeline/diagnosis/operation-lookup.ts';
 import { Runner } from '../../src/pipeline/diagnosis/runner.ts';
 import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../../src/pipeline/store/store.ts';
@@ -23,7 +23,7 @@ export async function diagnosisRateRows(scratch: string): Promise<readonly Row[]
   const shutdown = new AbortController();
   const runner = new Runner({
     store,
-    catalogue: storeCatalogue(store),
+    lookup: storeLookup(store),
     largeResults: largeResultsIn(join(scratch, 'state/results')),
     targetOf: ({ nodeName = '' }) => ({ state: 'here', nodeName }),
     assign: assignIn(store),

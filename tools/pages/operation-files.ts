@@ -3,9 +3,9 @@ import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import {
   type OwnOperationSet,
   ownOperationSets,
-} from '../../src/pipeline/operations/fault-processors.ts';
+  processors,
+} from '../../src/pipeline/operations/catalogue.ts';
 import { OWN_TIMEOUT_SECONDS } from '../../src/pipeline/operations/limits.ts';
-import { processors } from '../../src/pipeline/operations/processors.ts';
 
 /** deploy/operations/*.yaml: the graph of each fault and its steps, to be applied to a cluster. */
 export const operationFiles = ownOperationSets.map((set) => ({

@@ -196,8 +196,8 @@ const steps: readonly Weakness[] = [
 const ownProcessors: readonly Weakness[] = [
   [
     'Wrong or missing input crashed a processor',
-    ['pipeline/operations/processors.test.ts', '%s answers a step without input'],
-    ['pipeline/operations/processors.test.ts', '%s says what is missing'],
+    ['pipeline/operations/catalogue.test.ts', '%s answers a step without input'],
+    ['pipeline/operations/catalogue.test.ts', '%s says what is missing'],
   ],
   [
     'The capture of a pod contained the traffic of the whole host, and everybody could read it',

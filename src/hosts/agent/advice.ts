@@ -1,37 +1,37 @@
 import { isNearly } from '../../lib/std/is-nearly.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
 import type { GraphNode } from '../../pipeline/api/operation-set.ts';
-import type { Catalogue } from '../../pipeline/diagnosis/catalogue.ts';
+import type { OperationLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import { leftOutOn } from '../../pipeline/graph/left-out.ts';
-import { ownOperationSets } from '../../pipeline/operations/fault-processors.ts';
+import { ownOperationSets } from '../../pipeline/operations/catalogue.ts';
 import type { NewObject } from '../../pipeline/store/store.ts';
 import { UNSUPPORTED_SOURCES } from '../../pipeline/triggers/trigger-event.ts';
 
 /** Warnings about a valid object that may not do what its author expects. */
-export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
+export function adviceFor(lookup: OperationLookup, nodeName: () => string) {
   return async ({ kind, spec }: NewObject): Promise<readonly string[]> => {
     if (kind === 'OperationSet') {
       const nodes = spec.adjacencyList as readonly GraphNode[];
-      return missingOperations(nodes, catalogue, 'before a Diagnosis');
+      return missingOperations(nodes, lookup, 'before a Diagnosis');
     }
     if (kind === 'Trigger') {
-      const missing = await missingSet(spec, catalogue, 'before an alert comes');
+      const missing = await missingSet(spec, lookup, 'before an alert comes');
       return [...missing, ...notTakenIn(spec)];
     }
     if (kind !== 'Diagnosis') return [];
-    return [...(await missingForDiagnosis(spec, catalogue)), ...otherNode(spec, nodeName())];
+    return [...(await missingForDiagnosis(spec, lookup)), ...otherNode(spec, nodeName())];
   };
 }
 
 async function missingForDiagnosis(
   spec: NewObject['spec'],
-  catalogue: Catalogue,
+  lookup: OperationLookup,
 ): Promise<readonly string[]> {
   const until = 'within a minute';
-  const set = await catalogue.set(String(spec.operationSet));
-  if (set.state !== 'ready') return missingSet(spec, catalogue, until);
-  return missingOperations(set.paths.flat(), catalogue, until);
+  const set = await lookup.set(String(spec.operationSet));
+  if (set.state !== 'ready') return missingSet(spec, lookup, until);
+  return missingOperations(set.paths.flat(), lookup, until);
 }
 
 function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
@@ -44,7 +44,7 @@ function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
 
 async function missingOperations(
   nodes: readonly GraphNode[],
-  { operation }: Catalogue,
+  { operation }: OperationLookup,
   until: string,
 ): Promise<readonly string[]> {
   const names = new Set(nodes.flatMap(({ operation: name }) => name || []));
@@ -56,7 +56,7 @@ async function missingOperations(
 
 async function missingSet(
   { operationSet }: NewObject['spec'],
-  { set }: Catalogue,
+  { set }: OperationLookup,
   until: string,
 ): Promise<readonly string[]> {
   const { state } = await set(String(operationSet));

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Semaphore } from '../../lib/std/semaphore.ts';
 import { assignIn } from '../../pipeline/diagnosis/assign.ts';
-import type { Catalogue } from '../../pipeline/diagnosis/catalogue.ts';
 import { podLookup } from '../../pipeline/diagnosis/find-pod.ts';
 import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
+import type { OperationLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import { type StepNode, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
@@ -15,7 +15,7 @@ import { EARLIER_ACTIONS_MS } from './limits.ts';
 
 export interface RunnerOptions {
   readonly store: Store;
-  readonly catalogue: Catalogue;
+  readonly lookup: OperationLookup;
   readonly node: ManagedNode;
   readonly nodeName: () => string;
   readonly metrics: AgentMetrics;
@@ -29,13 +29,13 @@ const noConsent = async () => ({ given: 'none', why: 'only the journal is read' 
 
 /** Drives the Diagnoses of this node's store on this node. */
 export function runnerHere(options: RunnerOptions): Runner {
-  const { store, catalogue, node, nodeName, metrics, repairing, shutdown, listener } = options;
+  const { store, lookup, node, nodeName, metrics, repairing, shutdown, listener } = options;
   const withHost: StepNode['withHost'] = ({ timeoutMs, ...request }, use) =>
     withStepHost({ node, ...request }, timeoutMs, use, listener);
   const steps = stepsOn({ repairing, withHost });
   return new Runner({
     store,
-    catalogue,
+    lookup,
     largeResults: largeResultsIn(join(node.stateFolder, 'results')),
     targetOf: (spec) => targetOfOnlyNode(spec, nodeName()),
     assign: assignIn(store),

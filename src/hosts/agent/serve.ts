@@ -8,7 +8,7 @@ import { thisProcess } from '../../lib/state/this-process.ts';
 import type { DiskAdvice } from '../../lib/std/disk-advice.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { Failure } from '../../node/model/action.ts';
-import { storeCatalogue } from '../../pipeline/diagnosis/catalogue.ts';
+import { storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import type { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
 import { settleOperationSets } from '../../pipeline/store/operation-set-status.ts';
@@ -134,7 +134,7 @@ async function run(
 ): Promise<Failure | undefined> {
   const { node, host, port } = options;
   const agent = new AgentState(options.nodeName ?? hostname().toLowerCase());
-  const catalogue = storeCatalogue(
+  const lookup = storeLookup(
     store,
     (address, at) => at === agent.port && isCalledBy(address, host, agent.nodeName),
   );
@@ -151,7 +151,7 @@ async function run(
         store,
         watches: new OpenWatches(),
         checkHere: withoutEffect,
-        adviceOn: adviceFor(catalogue, () => agent.nodeName),
+        adviceOn: adviceFor(lookup, () => agent.nodeName),
         ...processorBackend(node, listener, repairing),
         openStored: (path) => openOutput(node.stateFolder, path),
         takeIn: async (events) => agent.intake?.takeIn(events) ?? { unavailable: STARTING },
@@ -176,7 +176,7 @@ async function run(
   agent.port = server.port;
   const reported = options.nodeName ?? (await nodeNameOf(node, NAME_MS));
   agent.nodeName = reported ?? agent.nodeName;
-  const own = { store, catalogue, node, nodeName: () => agent.nodeName, metrics, repairing };
+  const own = { store, lookup, node, nodeName: () => agent.nodeName, metrics, repairing };
   const onTaken = metrics.taken.bind(metrics);
   agent.intake = new Intake({ store, here: agent, repeatMs: options.repeatMs, onTaken });
   agent.runner = runnerHere({ ...own, shutdown: stop, listener });

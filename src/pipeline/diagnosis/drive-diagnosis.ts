@@ -186,14 +186,14 @@ async function seenPod(
 
 /** The graph, and the processor of the step at the checkpoint. */
 async function stepAt(
-  { catalogue }: DriverContext,
+  { lookup }: DriverContext,
   { operationSet }: DiagnosisSpec,
   { checkpoint }: DiagnosisStatus,
 ): Promise<{ readonly set: SeenSet; readonly processor: Processor | undefined }> {
-  const set = await catalogue.set(operationSet);
+  const set = await lookup.set(operationSet);
   if (set.state !== 'ready' || !checkpoint) return { set, processor: undefined };
   const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
-  return { set, processor: operation ? await catalogue.operation(operation) : undefined };
+  return { set, processor: operation ? await lookup.operation(operation) : undefined };
 }
 
 function interrupted(error: StoreError, { shutdown, onError }: DriverContext): 'interrupted' {

@@ -22,7 +22,7 @@ test('a store that fails for a while is waited for, and no step is run again for
   expect(walk.errors).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
 });
 
-test('a catalogue or a last word that the store fails for a while is waited for', async () => {
+test('an Operation or a last write that the store fails for a while is waited for', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
   const failing = new Set<string>(['OperationSet', 'Operation', 'bare']);

@@ -5,15 +5,15 @@ import type { EarlierActions } from '../operations/processor-host.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import type { RetryOptions } from '../store/store-answer.ts';
 import type { Assign } from './assign.ts';
-import type { Catalogue } from './catalogue.ts';
 import type { LargeResults } from './large-results.ts';
+import type { OperationLookup } from './operation-lookup.ts';
 import type { RunStep } from './run-step.ts';
 import type { Target } from './target.ts';
 
 /** What the driver of Diagnoses works with. */
 export interface DriverContext {
   readonly store: Store;
-  readonly catalogue: Catalogue;
+  readonly lookup: OperationLookup;
   readonly largeResults: LargeResults;
   readonly targetOf: (spec: DiagnosisSpec) => Target;
   /** Absent where a controller assigns Diagnoses: the driver writes `status` only then. */

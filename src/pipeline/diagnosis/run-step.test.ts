@@ -288,7 +288,7 @@ test('a step is stopped when the time for the whole is over, and one that is sto
     },
   });
   const walk = await diagnosed(new Patient(), {});
-  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
@@ -313,7 +313,7 @@ test('a cancel and a deadline are heeded while a step waits for its turn', async
     },
   });
   const walk = await diagnosed(new Patient(), {});
-  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
@@ -346,7 +346,7 @@ test('steps that repair take turns, and one that breaks off fails alone', async 
     },
   });
   const walk = await diagnosed(patient, {});
-  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };

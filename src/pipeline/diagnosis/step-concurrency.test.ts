@@ -141,7 +141,7 @@ test('no more steps are run at once than what they are told whole has room', asy
 
 test('whoever only plans holds up no repair', async () => {
   const walk = new SyntheticWalk();
-  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const begun: string[] = [];
   const gate = Promise.withResolvers<never>();

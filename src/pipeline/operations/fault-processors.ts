@@ -1,6 +1,5 @@
 import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
-import type { GraphNode } from '../api/operation-set.ts';
 import { diagnoseFault } from './diagnose-fault.ts';
 import { stepsOf } from './fault-steps.ts';
 import type { OwnProcessor } from './own-processor.ts';
@@ -43,27 +42,4 @@ function processorsOf(fault: AnyFault): readonly OwnProcessor[] {
 
 function lowered(title: string): string {
   return `${title.charAt(0).toLowerCase()}${title.slice(1)}`;
-}
-
-/** A graph that is there without a manifest of it. */
-export interface OwnOperationSet {
-  readonly name: string;
-  readonly adjacencyList: readonly GraphNode[];
-}
-
-/** For each fault: find it, then repair it. */
-export const ownOperationSets: readonly OwnOperationSet[] = faults.map((fault) => {
-  const { set, diagnoser, recover } = stepsOf(fault);
-  const steps = fault.recover ? [diagnoser, recover] : [diagnoser];
-  return { name: set, adjacencyList: inLine(steps) };
-});
-
-/** One step after another, behind the start, which runs nothing. */
-function inLine(operations: readonly string[]): readonly GraphNode[] {
-  const nodes: readonly GraphNode[] = [{}, ...operations.map((operation) => ({ operation }))];
-  return nodes.map((node, id) => ({
-    id,
-    ...(id < operations.length ? { to: [id + 1] } : {}),
-    ...node,
-  }));
 }

@@ -1,10 +1,10 @@
 import type { Processor } from '../api/processor-of.ts';
+import { processors } from './catalogue.ts';
 import { AGENT_PORT, ANSWER_BYTES_MAX, RETRY_WAITS_MS } from './limits.ts';
 import { noteUnused } from './note-unused.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { processors } from './processors.ts';
 import type { ServerTrust } from './run-exchange.ts';
 import { runFunction } from './run-function.ts';
 import { type HttpStep, type Limited, runHttp } from './run-http.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkResource } from '../api/check-resource.ts';
 import { placeText } from '../api/problem.ts';
-import { processors } from './processors.ts';
+import { processors } from './catalogue.ts';
 import { withoutEffect } from './without-effect.ts';
 
 function reported(kind: string, spec: object): readonly string[] {

@@ -4,7 +4,7 @@ import type { OperationSpec } from '../api/operation.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Place, Problem } from '../api/problem.ts';
 import { processorOf } from '../api/processor-of.ts';
-import { processors } from './processors.ts';
+import { processors } from './catalogue.ts';
 import { isOwnPath, ownProcessor } from './run-operation.ts';
 
 type Checked = Pick<Resource, 'kind' | 'spec'>;

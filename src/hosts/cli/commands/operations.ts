@@ -2,8 +2,7 @@ import { jsonText } from '../../../lib/std/json-text.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
-import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
-import { processors } from '../../../pipeline/operations/processors.ts';
+import { ownOperationSets, processors } from '../../../pipeline/operations/catalogue.ts';
 
 export interface OperationsOptions {
   readonly output?: 'json';

@@ -138,7 +138,7 @@ async function walked(
     metadata: { name, namespace, ...(labels ? { labels } : {}) },
     spec,
     nodeName,
-    catalogue: {
+    lookup: {
       set: () => Promise.resolve(set),
       operation: (operation) => Promise.resolve(plan.operations.get(operation)),
     },

@@ -8,8 +8,7 @@ import { type Place, type Problem, placeText } from '../../../pipeline/api/probl
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
 import { checkGraph } from '../../../pipeline/graph/check-graph.ts';
 import { problemsOfTargets } from '../../../pipeline/graph/left-out.ts';
-import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
-import { processors } from '../../../pipeline/operations/processors.ts';
+import { ownOperationSets, processors } from '../../../pipeline/operations/catalogue.ts';
 import { sharedVariables, variableOf } from '../../../pipeline/operations/script-environment.ts';
 import { withoutEffect } from '../../../pipeline/operations/without-effect.ts';
 import { checkPatterns } from '../../../pipeline/triggers/matcher.ts';

@@ -2,13 +2,13 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
 import { assignIn } from '../../../pipeline/diagnosis/assign.ts';
-import type { Catalogue } from '../../../pipeline/diagnosis/catalogue.ts';
 import { driveDiagnosis } from '../../../pipeline/diagnosis/drive-diagnosis.ts';
 import type { DriverContext } from '../../../pipeline/diagnosis/driver-context.ts';
 import {
   completeResults,
   largeResultsInMemory,
 } from '../../../pipeline/diagnosis/large-results.ts';
+import type { OperationLookup } from '../../../pipeline/diagnosis/operation-lookup.ts';
 import type { RunStep } from '../../../pipeline/diagnosis/run-step.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
@@ -18,7 +18,7 @@ export interface Walk {
   readonly metadata: NewObject['metadata'];
   readonly spec: DiagnosisSpec;
   readonly nodeName: string;
-  readonly catalogue: Catalogue;
+  readonly lookup: OperationLookup;
   readonly runStep: RunStep;
   readonly findPod: NonNullable<DriverContext['findPod']>;
   /** Ctrl-C cancels the Diagnosis. */
@@ -37,7 +37,7 @@ export interface Walked {
 
 /** Runs a Diagnosis to its end as an agent does, with a store in memory. */
 export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
-  const { metadata, spec, nodeName, catalogue, runStep, findPod, stop, onStatus } = walk;
+  const { metadata, spec, nodeName, lookup, runStep, findPod, stop, onStatus } = walk;
   const store = openMemoryStore();
   const largeResults = largeResultsInMemory();
   const created = await answerOf(
@@ -47,7 +47,7 @@ export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
   const { namespace = '', name, uid } = created.value.metadata;
   const context = {
     store,
-    catalogue,
+    lookup,
     largeResults,
     targetOf: () => ({ state: 'here', nodeName }) as const,
     assign: assignIn(store),

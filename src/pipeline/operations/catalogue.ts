@@ -1,5 +1,10 @@
+import { faults } from '../../node/faults/index.ts';
+import type { GraphNode } from '../api/operation-set.ts';
+import type { Processor } from '../api/processor-of.ts';
 import { dockerProcessors } from './docker.ts';
 import { faultProcessors } from './fault-processors.ts';
+import { stepsOf } from './fault-steps.ts';
+import { OWN_TIMEOUT_SECONDS } from './limits.ts';
 import { clusterProcessors } from './needs-cluster.ts';
 import {
   collectContainers,
@@ -89,3 +94,34 @@ export const processors: readonly OwnProcessor[] = [
   ...clusterProcessors,
   ...faultProcessors,
 ];
+
+/** Our own Operations by name, for those that no manifest defines. */
+export const ownOperations: ReadonlyMap<string, Processor> = new Map(
+  processors.map(({ operation, path }) => [
+    operation,
+    { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
+  ]),
+);
+
+/** A graph that is there without a manifest of it. */
+export interface OwnOperationSet {
+  readonly name: string;
+  readonly adjacencyList: readonly GraphNode[];
+}
+
+/** For each fault: find it, then repair it. */
+export const ownOperationSets: readonly OwnOperationSet[] = faults.map((fault) => {
+  const { set, diagnoser, recover } = stepsOf(fault);
+  const steps = fault.recover ? [diagnoser, recover] : [diagnoser];
+  return { name: set, adjacencyList: inLine(steps) };
+});
+
+/** One step after another, behind the start, which runs nothing. */
+function inLine(operations: readonly string[]): readonly GraphNode[] {
+  const nodes: readonly GraphNode[] = [{}, ...operations.map((operation) => ({ operation }))];
+  return nodes.map((node, id) => ({
+    id,
+    ...(id < operations.length ? { to: [id + 1] } : {}),
+    ...node,
+  }));
+}

@@ -5,31 +5,22 @@ import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
-import { ownOperationSets } from '../operations/fault-processors.ts';
-import { AGENT_PORT, OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
-import { processors } from '../operations/processors.ts';
+import { ownOperationSets, ownOperations } from '../operations/catalogue.ts';
+import { AGENT_PORT } from '../operations/limits.ts';
 import type { Store } from '../store/store.ts';
 import { GRAPHS_CACHED_MAX } from './limits.ts';
 
 /** The OperationSets and Operations of Diagnoses, by name. */
-export interface Catalogue {
+export interface OperationLookup {
   readonly set: (name: string) => Promise<SeenSet>;
   readonly operation: (name: string) => Promise<Processor | undefined>;
 }
-
-/** The built-in Operations. */
-export const ownOperations: ReadonlyMap<string, Processor> = new Map(
-  processors.map(({ operation, path }) => [
-    operation,
-    { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
-  ]),
-);
 
 /** Whether a server is this agent, which would reject the request: a step has no token. */
 export type IsHere = (address: string, port: number) => boolean;
 
 /** Stored objects first, then built-in ones. */
-export function storeCatalogue(store: Store, isHere: IsHere = () => false): Catalogue {
+export function storeLookup(store: Store, isHere: IsHere = () => false): OperationLookup {
   const graphs = new Map<string, SeenSet>();
   return {
     set: async (name) => {
