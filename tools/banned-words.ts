@@ -16,7 +16,7 @@ const BANNED: readonly { readonly words: string; readonly write: string }[] = [
   { words: 'eyes|hands', write: 'reader, repair; pass, return' },
   { words: "(?<!')by hand", write: 'manually' },
   { words: 'rooms?', write: 'module; space' },
-  { words: 'walls?', write: 'import rule' },
+  { words: 'walls?(?! clock)', write: 'import rule' },
   { words: 'doors?', write: 'entry point, endpoint' },
   { words: 'the house', write: 'architecture, project' },
   { words: '(?<!hello |of )worlds?', write: 'backend, node reader' },

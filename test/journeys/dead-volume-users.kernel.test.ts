@@ -36,7 +36,7 @@ describe('a dead filesystem is not forced while somebody uses it', () => {
     );
     const output = await refusedOn(node);
     expect(output).toContain('not every mount of the node can be seen');
-    expect(output).toMatch(/no process lives in it; python3 \(pid \d+\) keeps it by fd/);
+    expect(output).toMatch(/no process lives in it; python3 \(pid \d+\) holds it by fd/);
     expect(mountLine(node, target)).toBeDefined();
   });
 

@@ -180,9 +180,9 @@ test('a processor answers as every KubeDiag does', async () => {
     reason: 'InternalError',
     message: 'because of a reason',
   });
-  const untold = await ask('POST', '/processor/echo', { fail: 'nothing' });
-  expect(untold.code).toBe(400);
-  expect(JSON.parse(untold.text)).toMatchObject({ reason: 'BadRequest', status: 'Failure' });
+  const unreadable = await ask('POST', '/processor/echo', { fail: 'nothing' });
+  expect(unreadable.code).toBe(400);
+  expect(JSON.parse(unreadable.text)).toMatchObject({ reason: 'BadRequest', status: 'Failure' });
   expect(await ask('POST', '/processor/other', {})).toMatchObject({ code: 404 });
 });
 

@@ -6,7 +6,7 @@ import { type MountTable, mountTable } from './mounts/mount-table.ts';
 import { type LeftoverFolders, leftoverFolders } from './volumes/leftover-folders.ts';
 
 /**
- * A look as it would be after these actions. Only what another action waits for, or beside which
+ * The snapshot as it would be after these actions. Only what another action waits for, or beside which
  * something may stay, is changed: the rest counts as repaired without it.
  */
 export function snapshotAfter(actions: readonly Action[], snapshot: Snapshot): Snapshot {

@@ -7,7 +7,7 @@ export const LINKS_MAX = 40;
 /** The kernel cuts the name of a process to this. */
 export const COMM_CHARACTERS_MAX = 15;
 
-/** Processes of a node that are looked at; a node with more has another illness. */
+/** Processes of a node that are read; a node with more has another problem. */
 export const PROCESSES_MAX = 200_000;
 
 /** Processes asked for at the same time, so that the questions of a scan do not pile up. */
@@ -61,7 +61,7 @@ export const NAMESPACE_MOUNTS_MAX = 2_000_000;
 /** Processes of one namespace whose root is asked for until one sees the whole of its mounts. */
 export const ROOTS_ASKED_MAX = 64;
 
-/** Deletions of one trace that are kept; whoever watches a busy node gets thousands. */
+/** Deletions of one trace that are retained; a busy node has thousands. */
 export const DELETIONS_MAX = 10_000;
 
 /** Functions of one stack; bpftrace itself stops at 127. */
@@ -79,22 +79,22 @@ export const LEFT_READERS_MAX = 8;
 /** A reader that is younger may still get its answer: a probe alone takes two tries, 2 s and 4 s. */
 export const LEFT_READER_AGE_S = 6;
 
-/** Processes with the name of a reader that are looked at; what we leave behind are a few. */
+/** Processes with the name of a reader that are checked; we abandon only a few. */
 export const LEFT_READERS_ASKED_MAX = 64;
 
 /** Filesystems that are probed in one look, dead or alive: one that answers takes a millisecond. */
 export const PROBES_MAX = 256;
 
-/** Entries of a folder that are looked at in one question; a root folder has two dozen. */
+/** Entries of a folder that are read in one question; a root folder has two dozen. */
 export const ENTRIES_AT_ONCE_MAX = 256;
 
 /** Names that a sweep is followed for; who loses more has lost the folder. */
 export const SWEPT_NAMES_MAX = 1_000;
 
-/** A left-over folder that is younger may belong to a teardown that is under way. */
+/** A younger leftover directory may belong to a running teardown. */
 export const LEFTOVER_AGE_MS = 10 * 60 * 1000;
 
-/** So many left-overs in one folder are no accident of one bad moment. */
+/** So many leftovers in one folder are no accident. */
 export const LEFTOVER_PILE_MIN = 10;
 
 /** A log that goes on for so long after a clean-up of pods began, every two seconds as a rule. */
@@ -109,7 +109,7 @@ export const CLEANING_SKIPPED_MS = 10_000;
 /** Processes that are asked what they hold open in volumes that were to be torn down. */
 export const WRITERS_ASKED_MAX = 256;
 
-/** Lines of a log kept for each literal that is looked for: when it began, and what happened of late. */
+/** Lines of a log retained for each literal: the first ones, and the last ones. */
 export const LOG_FIRST_LINES_MAX = 20;
 export const LOG_LAST_LINES_MAX = 200;
 

@@ -144,7 +144,7 @@ describe('it is refused', () => {
         const names = Array.from({ length: 1_025 }, (_, index) => `loop${index}`);
         return syntheticNode().folder('/sys/block', names);
       },
-      'not every loop device can be looked at',
+      'not every loop device can be checked',
     ],
     [
       'when an overlay has a layer on it',

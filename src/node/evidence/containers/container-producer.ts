@@ -1,4 +1,4 @@
-/** Who makes containers over CRI without a log path, as far as it can be told from what was made. */
+/** Who creates containers over CRI without a log path, as far as the container shows it. */
 export type Producer = 'keadm-mqtt' | 'keadm-installation' | 'crictl' | 'critest' | 'unknown';
 
 export interface Made {

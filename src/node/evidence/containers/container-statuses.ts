@@ -71,7 +71,7 @@ async function askStatuses(
     for (const { id } of waiting) {
       const status = await attempt(askStatus(snapshot, socket, id));
       if (status.known) statuses.set(id, status.value);
-      // Removed since it was listed, as every container is some day: then there is nothing to tell.
+      // Removed since it was listed, as every container is some day: then there is nothing to report.
       else if (status.error.failure !== 'missing') throw status.error;
     }
   };

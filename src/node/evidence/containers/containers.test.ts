@@ -13,7 +13,7 @@ const version = { runtimeName: 'containerd', runtimeVersion: '1.6.20' };
 /** A subPath mount of the pod, whose source is gone. */
 const LOST = `70 27 254:1 /lost//deleted ${KUBELET_ROOT}/pods/${POD_UID}/volume-subpaths/v/app/0 rw - ext4 /dev/vda1 rw`;
 
-/** A worker whose runtime answers what it is told. */
+/** A worker whose runtime gives these answers. */
 function workerAnswering(call: 'Version' | 'ListPodSandbox' | 'ListContainers', message: unknown) {
   return syntheticWorker({ mounts: [] })
     .set('runtime', { socket: SOCKET, call }, { answer: { criVersion: 'v1', message } })

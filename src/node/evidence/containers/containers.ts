@@ -14,7 +14,7 @@ export interface Container {
   /** Nanoseconds since 1970, as CRI counts. */
   readonly createdAt: bigint;
   readonly sandboxId: string;
-  /** As whoever made it named it. */
+  /** The name that its creator chose. */
   readonly image: string;
   /** It carries the label that keadm gives the broker it starts (KubeEdge 1.13 and newer). */
   readonly isKeadmsBroker: boolean;

@@ -4,7 +4,7 @@ interface ServiceNames {
   /** The kernel's names of its process. */
   readonly names: readonly string[];
   readonly units: readonly string[];
-  /** Where it keeps images and containers. */
+  /** Where it stores images and containers. */
   readonly folder: string;
 }
 

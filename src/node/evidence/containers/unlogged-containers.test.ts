@@ -54,7 +54,7 @@ test('a thousand containers of the kubelet cost one call', async () => {
   expect(await collected({ containers })).toEqual({ found: [], asked: 1, verbose: 0 });
   expect(await collected({ containers: [...containers, bare] })).toEqual({
     ...{ found: ['f1cccccc'], asked: 2 },
-    // All that the runtime knows is asked of a suspect alone: what others were told is theirs.
+    // The full status is read for a suspect only: the settings of others are private.
     verbose: 1,
   });
 });
@@ -117,7 +117,7 @@ test('a pod UID that would lead out of the folder of pods is asked for nowhere',
   expect(containers).toMatchObject([{ podUid: '../../../etc', hasPodFolder: false }]);
 });
 
-test('too many strangers are told, and not asked about one by one', async () => {
+test('reports too many unknown containers without reading each status', async () => {
   const containers = Array.from({ length: 5_001 }, (_, index) => ({
     ...ours(index),
     isUnmanaged: true,
@@ -184,7 +184,7 @@ test('sees who listens, and on which port, in both tables of the kernel', () => 
   expect(listensOn([head, v4].join('\n'), 9001)).toBe(false);
 });
 
-test('what may leave of a container says what it is, and nothing of what it was told', () => {
+test('what may leave of a container says what it is, and nothing of its settings', () => {
   const config = {
     image: { image: 'eclipse-mosquitto:1.6.15' },
     command: ['/usr/sbin/mosquitto', '--password=hunter2', '-uroot', '-phunter2', 'hunter2'],

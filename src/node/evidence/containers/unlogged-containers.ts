@@ -142,7 +142,7 @@ async function askOne(
   if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
   const kind = await kindOf(requester, container, logPath);
   if (kind === 'file') return 'logged';
-  // Of a suspect alone, what else the runtime knows: whoever reads the evidence later wants it.
+  // The full status of a suspect only, for the reader of the evidence.
   await attempt(snapshot.node.ask('runtime', { ...asked, verbose: true }));
   const state = stateIn(textAt(message, 'status', 'state'));
   const exitCode = numberAt(message, 'status', 'exitCode');

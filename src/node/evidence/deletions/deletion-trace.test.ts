@@ -72,7 +72,7 @@ test('strace in its usual forms', () => {
   ]);
 });
 
-test('a call that strace tells in two parts gets its end, and its stack', () => {
+test('a call that strace prints in two parts gets its end, and its stack', () => {
   const trace = readDeletionTrace(
     [
       '[pid 11] unlinkat(AT_FDCWD, "bin", 0 <unfinished ...>',

@@ -1,7 +1,7 @@
 import { DELETIONS_MAX, STACK_FRAMES_MAX } from '../limits.ts';
 import { straceCallIn, straceFrameIn } from './strace-line.ts';
 
-/** One deletion or renaming that somebody watched, as far as the text tells it. */
+/** One deletion or renaming in a trace, as far as the text shows it. */
 export interface TracedDeletion {
   /** "unlinkat", "rmdir", "renameat2"...; undefined where the text does not say. */
   readonly call: string | undefined;
@@ -13,7 +13,7 @@ export interface TracedDeletion {
   readonly result: string | undefined;
   readonly pid: number | undefined;
   readonly process: string | undefined;
-  /** Functions of the caller, the innermost first: "os.Remove". Empty where none are told. */
+  /** Functions of the caller, the innermost first: "os.Remove". Empty if there are none. */
   readonly stack: readonly string[];
   /** Where it stands in the text, from 1, and that line. */
   readonly line: number;
@@ -119,12 +119,12 @@ const ADDRESSED_FRAME = /^\s+[0-9a-f]{4,16} (\S.*?)(?:\+\d+)? \([^()]*\)\s*$/;
 //         k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove+55
 const BARE_FRAME = /^\s+(\S+)\+\d+\s*$/;
 
-interface Told {
+interface BpftraceHead {
   readonly deletion: Partial<Draft>;
 }
 
 /** What a bpftrace program printed above a stack; each author prints it in another way. */
-function bpftraceHeadIn(line: string): Told | undefined {
+function bpftraceHeadIn(line: string): BpftraceHead | undefined {
   if (/^\s/.test(line)) return undefined;
   const sentence = DELETED_BY.exec(line);
   if (sentence) {

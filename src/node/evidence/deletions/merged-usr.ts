@@ -10,13 +10,13 @@ export interface MergedUsr {
   readonly bin: 'link' | 'folder' | 'other' | 'gone';
   /** Where /bin leads, when it is a link. */
   readonly binTarget?: string;
-  /** Looked at only when /bin is gone: whether /usr/bin is a folder. */
+  /** Only checked when /bin is gone: whether /usr/bin is a folder. */
   readonly hasUsrBin: boolean;
-  /** Looked at only when /bin is gone: "/sbin -> usr/sbin". They prove that /bin was a link too. */
+  /** Only checked when /bin is gone: "/sbin -> usr/sbin". They prove that /bin was a link too. */
   readonly siblings: readonly string[];
-  /** Looked at only when /bin is gone: the shell to which it would lead again. */
+  /** Only checked when /bin is gone: the shell to which it would lead again. */
   readonly shell?: string;
-  /** Looked at only when /bin is gone: whether the root of the kubelet is the node's; absent when not known. */
+  /** Only checked when /bin is gone: whether the root of the kubelet is the node's; absent when not known. */
   readonly isKubelets?: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface WatchedDeletion extends TracedDeletion {
 }
 
 /**
- * What bpftrace or strace showed to somebody. A look at a node does not watch: that takes as long as
+ * What bpftrace or strace showed to somebody. A check of a node does not trace: that takes as long as
  * the next deletion takes to come (`kubediag trace deletions`).
  */
 export const watchedDeletions = defineEvidence<readonly WatchedDeletion[]>({

@@ -40,7 +40,7 @@ test('takes files, links and empty folders in the order of their bytes, up to on
 test('a mount is known from the table, and neither it nor what follows is touched', async () => {
   const mounts = ['60 27 0:55 / /boot rw,relatime - fuse.dead dead rw'];
   const names = ['bin', 'boot', 'data', 'zz'];
-  // Only "bin" may be asked about: whoever touches a dead mount waits for ever.
+  // Only "bin" may be read: a read of a dead mount waits forever.
   const sweep = await sweepOn(worker(names, [link('bin')], mounts));
   expect(sweep.deletes).toEqual(['bin']);
   expect(sweep.stop).toEqual({

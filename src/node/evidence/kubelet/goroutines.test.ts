@@ -43,7 +43,7 @@ test('without the right to ask, it says which one is missing', async () => {
   });
 });
 
-test('switched off pages are told', async () => {
+test('reports disabled pages', async () => {
   const off = collected({ failure: 'unsupported', detail: 'HTTP 405' });
   await expect(off).rejects.toThrow(/enableDebuggingHandlers/);
 });

@@ -12,7 +12,7 @@ export interface Goroutines {
 }
 
 /**
- * What the kubelet is doing, by its own account. To tell, it stops all its work for a moment, up to
+ * The goroutines of the kubelet. To dump them, it stops all its work for a moment, up to
  * seconds when it has a hundred thousand goroutines: so a fault asks for this on a suspicion only.
  */
 export const goroutines = defineEvidence<Goroutines>({

@@ -4,7 +4,7 @@ import { CONFIG_CHARACTERS_MAX } from '../limits.ts';
 import { flagValue } from '../processes/command-line.ts';
 import { yamlValue } from '../text/yaml-value.ts';
 
-/** What a kubelet was told, by flags or by a file; a field that nobody set is absent. */
+/** The settings of a kubelet, from flags or a file; a field that nobody set is absent. */
 export interface KubeletSettings {
   readonly root?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;
@@ -18,7 +18,7 @@ export interface KubeletSettings {
   readonly hasStaticPodUrl?: boolean | undefined;
 }
 
-/** The keys of configuration files that we read. A bundle keeps the values of these and no others. */
+/** The keys of configuration files that we read. A bundle has the values of these and no others. */
 export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'apiVersion',
   'kind',
@@ -48,7 +48,7 @@ export const KUBELET_FLAGS = {
   configFolder: 'config-dir',
 } as const;
 
-/** Not among the above, whose values a bundle keeps: an address may hold a secret. */
+/** Not among the above, whose values are in a bundle: an address may contain a secret. */
 const STATIC_POD_URL_FLAG = 'manifest-url';
 
 export function flagSettings(args: readonly string[], source: string): KubeletSettings {

@@ -6,7 +6,7 @@ import { kubelet } from './kubelet.ts';
 
 const VIEW = '/proc/812/root';
 
-/** A kubelet that was told this root, on a node with these folders. */
+/** A kubelet with this root, on a node with these folders. */
 function nodeReported(root: string, folders: readonly string[]): NodeMaker {
   const maker = makeProc(new NodeMaker(), [812]);
   makeProcess(maker, { words: ['kubelet', `--root-dir=${root}`] });

@@ -14,7 +14,7 @@ import {
 } from './kubelet-config.ts';
 import type { KubeletProcess } from './kubelet-process.ts';
 
-/** What a running kubelet was told, with what we could not read of it. */
+/** The settings of a running kubelet, with what we could not read. */
 export interface KubeletArguments extends KubeletSettings {
   /** Where the root was named: a command line or a file. */
   readonly rootOrigin?: string | undefined;
@@ -59,7 +59,7 @@ interface Flags {
   readonly readOnlyPort: number;
 }
 
-/** Flags beat the file. Only a flag can set the root, so a file that cannot be read is but a doubt. */
+/** Flags beat the file. Only a flag can set the root, so a file that cannot be read only adds an unknown. */
 async function kubeletSettings(
   asking: Asking,
   { words, origin, readOnlyPort }: Flags,
@@ -104,7 +104,7 @@ async function fileSettings(
 
 const NO_ARGUMENTS_FILE = 'kubelite without --kubelet-args-file; name the root with --kubelet-root';
 
-/** microk8s keeps the flags of its kubelet in a file. */
+/** microk8s stores the flags of its kubelet in a file. */
 async function kubeliteSettings(asking: Asking): Promise<KubeletArguments> {
   const path = flagValue(asking.process.words, 'kubelet-args-file');
   if (!path) throw new ReadError('unsupported', commandLineOf(asking), NO_ARGUMENTS_FILE);
@@ -117,7 +117,7 @@ const K3S_CONFIG = '/etc/rancher/k3s/config.yaml';
 const K3S_STATIC_PODS = '/var/lib/rancher/k3s/agent/pod-manifests';
 const K3S_SOCKET = '/run/k3s/containerd/containerd.sock';
 
-/** k3s hides its command line, so what its kubelet was told is mostly found in its files. */
+/** k3s hides its command line, so the settings of its kubelet are mostly found in its files. */
 async function k3sSettings(asking: Asking): Promise<KubeletArguments> {
   const { words } = asking.process;
   const path = flagValue(words, 'config', 'c') ?? K3S_CONFIG;

@@ -74,7 +74,7 @@ describe('the version of a running kubelet', () => {
     expect(origin).toEqual({ url: 'https://127.0.0.1:10250/metrics' });
   });
 
-  test('is asked of the program when neither port tells it', async () => {
+  test('comes from the program when neither port reports it', async () => {
     const maker = running({
       http: { answer: { status: 200, body: 'nothing here' } },
       https: { answer: { status: 403, body: METRICS } },

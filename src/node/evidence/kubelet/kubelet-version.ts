@@ -10,7 +10,7 @@ import { type Kubelet, kubelet } from './kubelet.ts';
 
 /** The version of the kubelet's own code, also where it lives inside another program. */
 export interface KubeletVersion extends VersionNumber {
-  /** What told us: "GET http://127.0.0.1:10255/metrics", "/proc/812/exe --version". */
+  /** Its source: "GET http://127.0.0.1:10255/metrics", "/proc/812/exe --version". */
   readonly origin: Origin;
   /** What it was derived from: "KubeEdge v1.13.0". */
   readonly via?: string;
@@ -94,7 +94,7 @@ export function parseBuildInfo(metrics: string, origin: string | Origin): Versio
   const text = BUILD_INFO.exec(metrics)?.[1];
   if (text === undefined) throw new ReadError('malformed', origin, 'no kubernetes_build_info');
   const version = parseVersionNumber(text, origin);
-  // v0.0.0-master+$Format:%H$: built without being told its version, as edgecore is.
+  // v0.0.0-master+$Format:%H$: built without a version, as edgecore is.
   if (version.major === 0) throw new ReadError('unsupported', origin, `${text} is no version`);
   return version;
 }

@@ -57,7 +57,7 @@ describe('a running kubelet', () => {
     });
   });
 
-  test('is told by flags in all their spellings', async () => {
+  test('is configured by flags in all their spellings', async () => {
     const words = [
       '/usr/bin/kubelet',
       '--root_dir',
@@ -100,7 +100,7 @@ describe('a running kubelet', () => {
     expect((await failureOf(maker)).message).toContain('more than 40 links');
   });
 
-  test('whose root does not exist is told so by name', async () => {
+  test('reports a root that does not exist by name', async () => {
     const maker = nodeWith().missing('status', `${VIEW}/var/lib/kubelet`);
     const error = await failureOf(maker);
     expect(error.failure).toBe('missing');
@@ -157,7 +157,7 @@ describe('a file of configuration', () => {
     ['holds a list', { answer: '- a' }],
     ['names a port that is none', { answer: 'port: 99999' }],
     ['nests without end', { answer: '['.repeat(100_000) }],
-  ] as const)('that %s is a doubt, and the root is still known', async (_, recorded) => {
+  ] as const)('that %s is an unknown, and the root is still known', async (_, recorded) => {
     const found = await collect(nodeWith({ words }).set('file', { path: file }, recorded));
     expect(found.root).toBe('/var/lib/kubelet');
     expect(found.unknowns).toHaveLength(1);
@@ -326,7 +326,7 @@ describe('edgecore', () => {
   const file = `${VIEW}/etc/kubeedge/config/edgecore.yaml`;
   const edgecore = (root: string) => nodeWith({ comm: 'edgecore' }, root);
 
-  test('is told everything by its file', async () => {
+  test('is configured by its file alone', async () => {
     const text = `
 apiVersion: edgecore.config.kubeedge.io/v1alpha2
 modules:

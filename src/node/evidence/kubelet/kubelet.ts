@@ -6,7 +6,7 @@ import { absolutePath, cleanPath, resolvePath, unlessMissing } from '../text/fil
 import { findKubelet, type KubeletProcess, type RejectedProcess } from './kubelet-process.ts';
 import { type KubeletArguments, kubeletArguments } from './kubelet-settings.ts';
 
-/** The kubelet of this node: whether it runs, and all that it was told that matters to us. */
+/** The kubelet of this node: whether it runs, and its settings that matter to us. */
 export interface Kubelet {
   /** running: its process was found. stopped: none runs, but here is its root. absent: neither. */
   readonly presence: 'running' | 'stopped' | 'absent';
@@ -23,9 +23,9 @@ export interface Kubelet {
   readonly configuredRoot?: string;
   /** What speaks against this picture of the kubelet, so that nothing can be called clear by it. */
   readonly contradiction?: string;
-  /** Path of the runtime's socket, when the kubelet, or we, were told one. */
+  /** Path of the runtime's socket, from the kubelet's settings or from our options. */
   readonly runtimeSocket?: string;
-  /** The one that the kubelet itself was told, where --runtime-endpoint names one. */
+  /** The one in the kubelet's own settings, if --runtime-endpoint names another. */
   readonly ownRuntimeSocket?: string;
   /** 0 when it is off. */
   readonly readOnlyPort: number;
@@ -34,13 +34,13 @@ export interface Kubelet {
   /** Where to reach it: 127.0.0.1 unless it is bound elsewhere. */
   readonly address: string;
   readonly nodeName?: string;
-  /** The folder, or the file, of its static pods, as it was told. */
+  /** The folder, or the file, of its static pods, from its settings. */
   readonly staticPodPath?: string;
   /** It takes static pods from an address too. */
   readonly hasStaticPodUrl?: boolean;
   /** Processes that call themselves kubelets, and why they were not believed. */
   readonly rejected: readonly RejectedProcess[];
-  /** What it was told that we could not read; the defaults stand for it. */
+  /** Settings that we could not read; the defaults are assumed. */
   readonly unknowns: readonly string[];
 }
 
@@ -56,7 +56,7 @@ interface ProcessFacts {
 
 export const kubelet = defineEvidence<Kubelet>({
   id: 'kubelet',
-  title: 'The kubelet and what it was told',
+  title: 'The kubelet and its settings',
   collect: async (snapshot) => {
     const { process, rejected, rival } = await findKubelet(snapshot);
     return process
@@ -73,7 +73,7 @@ async function runningKubelet(
   const { isPaused, ...facts } = await processFacts(snapshot, process.pid);
   const { workingFolder } = facts;
   const reported = await attempt(kubeletArguments({ node: snapshot.node, process, workingFolder }));
-  // Whoever names the root needs nothing else of what we could not read.
+  // With the root from our options, nothing else of what we could not read is needed.
   if (!reported.known && snapshot.settings.kubeletRoot === undefined) throw reported.error;
   const settings = reported.known
     ? reported.value
@@ -159,7 +159,7 @@ async function runningRoot(
   return resolvedRoot(snapshot, view, await defaultRoot(snapshot, view, settings), 'default');
 }
 
-/** A person may know better than the kubelet's own words, but then they must be told of them. */
+/** Our options may contradict the kubelet's settings, but then the report must say so. */
 async function overruledRoot(
   snapshot: Snapshot,
   view: string,

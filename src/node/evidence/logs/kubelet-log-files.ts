@@ -49,7 +49,7 @@ export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<re
 
 const EDGECORE_LOG = '/var/log/kubeedge/edgecore.log';
 
-/** Where some distributions keep it, for a kubelet that does not run or does not tell. */
+/** Where some distributions store it, for a kubelet that does not run or has no such setting. */
 export function usualFiles(): readonly LogFile[] {
   return ['/var/log/kubelet.log', '/var/log/kubernetes/kubelet.INFO', EDGECORE_LOG].map((path) =>
     seen('', path),

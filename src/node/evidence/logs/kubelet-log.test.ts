@@ -119,7 +119,7 @@ test('else the journal is read, of the unit that the kubelet runs in', async () 
   });
 });
 
-test('a log that cannot be read is told, and not found anywhere it is missing', async () => {
+test('reports a log that cannot be read, and one that is found nowhere as missing', async () => {
   const maker = nodeWith().link('/proc/812/fd/2', '/var/log/kubelet.log');
   maker.set('log', question({ file: '/proc/812/fd/2' }), { failure: 'timeout' });
   setLog(maker, JOURNAL, SYNC, { modifiedMs: null });
@@ -153,7 +153,7 @@ test('where the end of a log does not show the sync loop, more of it is read', a
   const file = { file: '/tmp/k.log' };
   const maker = setLog(nodeWith(), file, ORPHAN, { isWhole: false });
   const settings = { kubeletLog: '/tmp/k.log' };
-  // Not to be had: then what was read stands, and says that it is not the whole.
+  // Not available: then what was read counts, marked as incomplete.
   expect((await logOf(maker, settings)).said).toEqual([
     'orphaned-pod /tmp/k.log, line 1 of its last 0 MiB',
   ]);

@@ -15,7 +15,7 @@ import { literalsOf, SIGNATURES } from './log-signatures.ts';
 
 /**
  * The kubelet's log, wherever it is: in the file that a person named, in the files that the kubelet
- * was told or writes to, in the journal, or where some distributions keep it.
+ * is configured for or writes to, in the journal, or where some distributions store it.
  */
 export const kubeletLog = defineEvidence<KubeletLog>({
   id: 'kubelet-log',
@@ -40,7 +40,7 @@ async function logOf(snapshot: Snapshot): Promise<KubeletLog> {
   throw new ReadError('missing', "the kubelet's log", detail);
 }
 
-/** Those that have lines; a file that is not there is no failure, any other trouble is noted. */
+/** Those that have lines; a missing file is no failure, any other error is noted. */
 async function readAll(
   snapshot: Snapshot,
   files: readonly LogFile[],

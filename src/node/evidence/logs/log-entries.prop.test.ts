@@ -35,7 +35,7 @@ test('a log that is cut anywhere is read as far as it goes', () => {
   );
 });
 
-test('odd bytes, odd JSON and lone surrogates do not end a look', () => {
+test('odd bytes, odd JSON and lone surrogates do not end a check', () => {
   const odd = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json({ maxDepth: 1 }),

@@ -26,7 +26,7 @@ const SILENT = [
   'I0404 16:39:14.331705 4130850 kubelet.go:1] still here',
 ].join('\n');
 
-test('the last turn of the sync loop is told, and whether it cleaned up', () => {
+test('finds the last iteration of the sync loop, and whether it cleaned up', () => {
   const silent = log(SILENT);
   expect(lastSyncLoop(silent)).toMatchObject({
     isInHousekeeping: true,
@@ -59,7 +59,7 @@ test('what the loop says of orphans is a sign of its life, at any verbosity', ()
   };
   expect(lastOf(turn)).toEqual(['sync-loop', true]);
   expect(lastOf(turn, cleaned)).toEqual(['orphan-cleaned', true]);
-  // It has looked at all of them by then: whatever holds it up now is no orphan.
+  // It has checked all of them by then: whatever blocks it now is no orphan.
   expect(lastOf(turn, cleaned, reported)).toEqual(['orphaned-pod', false]);
   expect(lastOf(reported, turn)).toEqual(['sync-loop', true]);
   expect(lastOf(cleaned)).toEqual(['orphan-cleaned', false]);
@@ -75,7 +75,7 @@ test('the year is that of the last such day before the log was read', () => {
   expect(timeOf(`E0229 00:00:00.1 1 ${ORPHAN}`)).toBeDefined();
 });
 
-test('the zone of a file is told by its last line and by when it was written', () => {
+test('the time zone of a file follows from its last line and its modification time', () => {
   const written = (line: string, modified: string) =>
     kubeletLogOf(line, 'kubelet.INFO', { now: NOW, modifiedMs: Date.parse(modified) });
   const east = written(`E0330 23:58:27.9 1 ${ORPHAN}`, '2024-03-30T15:58:28Z');
@@ -89,7 +89,7 @@ test('the zone of a file is told by its last line and by when it was written', (
   expect(copied.sources[0]?.isZoneKnown).toBe(false);
 });
 
-test('a file of klog tells its year in its first line', () => {
+test('a file of klog has its year in its first line', () => {
   const text = [
     'Log file created at: 2019/12/30 15:58:27',
     'Running on machine: node-1',
@@ -125,7 +125,7 @@ test('several logs become one, in the order of time, each line once', () => {
   expect(merged.unread).toEqual(['d: permission denied']);
 });
 
-test('a flood is counted, and its beginning and its end are kept', () => {
+test('a flood is counted, and its beginning and its end are retained', () => {
   const many = Array.from({ length: 5000 }, (_, index) => {
     const minute = String(Math.floor(index / 60) % 60).padStart(2, '0');
     return `E0330 15:${minute}:00.0 1 ${ORPHAN} ${index}`;

@@ -43,7 +43,7 @@ export interface KubeletLog {
   readonly sources: readonly LogSource[];
   /** Oldest first; those without a time where they stood. */
   readonly entries: readonly LogEntry[];
-  /** In how many lines the words of a signature stand, those included that were not kept. */
+  /** The number of lines with the text of a signature, including those that were dropped. */
   readonly counts: Readonly<Record<string, number>>;
   /** Signatures that nobody looked for when this log was recorded: of these nothing is known. */
   readonly unasked: readonly string[];
@@ -143,7 +143,7 @@ export function logOfLines(
   };
 }
 
-/** The last line may be the end of a longer message; then the last that we kept has to do. */
+/** The last line may be the end of a longer message; then the last retained one has to do. */
 function lastTimeIn({ lines, last }: LogLines): LogTime | undefined {
   const time = last === null ? undefined : parseLogLine(last).time;
   if (time) return time;

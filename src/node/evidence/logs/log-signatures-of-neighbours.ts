@@ -1,6 +1,6 @@
 import type { Signature } from '../../model/log-signature.ts';
 
-/** What the kernel, systemd and others say beside the kubelet, and what keeps it from starting. */
+/** Messages of the kernel, systemd and others, and what prevents the kubelet from starting. */
 export const NEIGHBOUR_SIGNATURES = {
   'nfs-not-responding': {
     literals: ['not responding, still trying', 'not responding, timed out'],

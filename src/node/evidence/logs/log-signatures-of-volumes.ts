@@ -1,6 +1,6 @@
 import type { Signature } from '../../model/log-signature.ts';
 
-/** Volumes that could not be unmounted, removed or told apart, and what is left of their pods. */
+/** Volumes that could not be unmounted, removed or recognised, and what is left of their pods. */
 export const VOLUME_SIGNATURES = {
   'teardown-failed': {
     literals: ['UnmountVolume.TearDown failed', 'Could not tear down volume'],
@@ -56,7 +56,7 @@ export const VOLUME_SIGNATURES = {
       /rename (?<from>\/[^\s"]+) (?<to>\/[^\s"]+\.deleting~\d+): (?<error>[^"\n]+)/,
     ],
   },
-  /** A left-over folder that the kubelet takes for a volume, or could not get rid of. */
+  /** A leftover directory that the kubelet takes for a volume, or could not remove. */
   'leftover-volume': {
     literals: ['.deleting~'],
     patterns: [

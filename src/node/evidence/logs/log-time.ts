@@ -20,7 +20,7 @@ const ZONE_MAX_MS = 14.5 * 3_600_000;
 const WRITTEN_WITHIN_MS = 5 * 60_000;
 
 /**
- * A file was last written when its last line was, so the two clocks tell the zone. Without it, the
+ * A file was last written when its last line was, so the two clocks show the zone. Without it, the
  * lines are taken for UTC.
  */
 export function logClock({ first, last, modifiedMs, now }: LogSpan): LogClock {
@@ -28,8 +28,8 @@ export function logClock({ first, last, modifiedMs, now }: LogSpan): LogClock {
   if (last === undefined || last.kind === 'exact') return guess;
   if (modifiedMs === undefined) return { ...guess, end: endAfter(first, last) ?? now };
   const end = new Date(modifiedMs);
-  const wall = last.kind === 'zoneless' ? last.ms : nearest(last.ms, modifiedMs);
-  const ahead = wall - modifiedMs;
+  const local = last.kind === 'zoneless' ? last.ms : nearest(last.ms, modifiedMs);
+  const ahead = local - modifiedMs;
   const offsetMs = Math.round(ahead / QUARTER_MS) * QUARTER_MS;
   const isTrue = Math.abs(ahead - offsetMs) < WRITTEN_WITHIN_MS && Math.abs(ahead) < ZONE_MAX_MS;
   return isTrue ? { end, offsetMs, isZoneKnown: true } : { ...guess, end };
@@ -55,10 +55,10 @@ function endAfter(first: LogTime | undefined, last: LogTime): Date | undefined {
 export function dateOf(time: LogTime, { end, offsetMs }: LogClock): Date {
   if (time.kind === 'exact') return new Date(time.ms);
   if (time.kind === 'zoneless') return new Date(time.ms - offsetMs);
-  const wall = end.getTime() + offsetMs;
-  const near = nearest(time.ms, wall);
+  const local = end.getTime() + offsetMs;
+  const near = nearest(time.ms, local);
   // Clocks differ by a little; a line of tomorrow is one of last year.
-  const isLater = near - wall > DAY_MS;
+  const isLater = near - local > DAY_MS;
   return new Date(
     (isLater ? inYear(time.ms, new Date(near).getUTCFullYear() - 1) : near) - offsetMs,
   );

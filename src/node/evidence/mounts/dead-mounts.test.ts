@@ -31,7 +31,7 @@ describe('the health page', () => {
     (text) => expect(healthIn(text)).toBeUndefined(),
   );
 
-  test('is asked on every door, until one answers', async () => {
+  test('is asked on every endpoint, until one answers', async () => {
     const maker = fixture('healthy');
     const endpoint = {
       scheme: 'http',

@@ -12,7 +12,7 @@ import { type Mount, readMountTable } from './mount-table.ts';
 import { type HeldMount, openMounts, storedNamespaces } from './open-mounts.ts';
 import { isSuspectType } from './suspect-mounts.ts';
 
-/** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
+/** What prevents a forced unmount: who uses the filesystem, or what could not be seen. */
 export interface User {
   readonly what: string;
   readonly why: string;
@@ -39,7 +39,7 @@ export type MountDevices = ReadonlyMap<number, string>;
 /**
  * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
  * may use any of them: no pod that lives, no process, no device made from a file on it.
- * `ownMounts` are those of the input and output of whoever asks, which no table may show.
+ * `ownMounts` are those of our own input and output, which no table may show.
  */
 export async function filesystemUser(
   { device, podUid, confirmed }: Forced,
@@ -110,7 +110,7 @@ async function livePod(
   return undefined;
 }
 
-/** Links are read and never followed, so whoever holds it is found without touching it. */
+/** Links are read and never followed, so the holder is found without touching the mount. */
 async function holder(
   device: string,
   copies: readonly Copy[],
@@ -220,8 +220,8 @@ async function backing(copies: readonly Copy[], snapshot: Snapshot): Promise<Use
   // loop7
   const loops = devices.filter((name) => /^loop\d+$/.test(name));
   if (loops.length > LOOP_DEVICES_MAX) {
-    const why = `there are ${loops.length}, and no more than ${LOOP_DEVICES_MAX} are looked at`;
-    return { what: 'not every loop device can be looked at', why };
+    const why = `there are ${loops.length}, and no more than ${LOOP_DEVICES_MAX} are checked`;
+    return { what: 'not every loop device can be checked', why };
   }
   for (const loop of loops) {
     const path = `/sys/block/${loop}/loop/backing_file`;

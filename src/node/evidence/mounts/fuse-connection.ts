@@ -1,6 +1,6 @@
 import type { MountTable } from './mount-table.ts';
 
-/** Devices have a major number in the upper bits, as the kernel keeps them. */
+/** Devices have a major number in the upper bits, as the kernel stores them. */
 const MINORS = 2 ** 20;
 
 /**

@@ -89,8 +89,8 @@ describe('a reader that an earlier run left behind', () => {
     ['that was just started', { startTime: '99500' }, 'only a moment ago'],
     ['of another user', { uid: '1000\t0\t0\t0' }, 'it is not of root'],
     ['that nobody killed', { pending: '0000000000004000' }, 'nobody has killed it'],
-    ['that removes', { call: 'unlinkat' }, 'in no call that only looks'],
-    ['that writes', { call: null }, 'in no call that only looks'],
+    ['that removes', { call: 'unlinkat' }, 'in no call that only reads'],
+    ['that writes', { call: null }, 'in no call that only reads'],
   ])('is not one %s', async (_, reader, why) => {
     const { readers, unknowns } = await collect(fixture(reader));
     expect(readers).toEqual([]);
@@ -144,7 +144,7 @@ describe('a mount that is held', () => {
     ['an open file', { info: 'pos:\t0\nflags:\t02100002\nmnt_id:\t212\n' }],
     ['a handle of one that lives', { pending: ALIVE }],
     ['a handle of a user', { uid: '65534\t65534\t65534\t65534' }],
-  ])('by %s is used, and it is told whose it may be', async (_, reader) => {
+  ])('by %s is used, with a hint to its owner', async (_, reader) => {
     expect((await unknown(fixture(reader)))?.words).toContain('it has the name of a reader');
   });
 
@@ -189,7 +189,7 @@ describe('on a node with a dead mount and one beside it', () => {
     const maker = syntheticWorker({ mounts, version: 'v1.18.8', pods: [] });
     for (const [key, answer] of fixture(reader, count).answers) maker.answers.set(key, answer);
     maker.set('threads', { threadsOf: 812 }, { answer: [] });
-    // Whoever asks the dead one, or asks the other too often, finds no answer here.
+    // A question to the dead one, or too many to the other, finds no answer here.
     const path = `/proc/812/root${other}`;
     return maker.set('status', { path }, { failure: 'missing' });
   }

@@ -29,7 +29,7 @@ export interface LeftReaders {
 }
 
 /**
- * A name is taken by whoever likes. What makes such a process harmless is that it was killed: the
+ * Any process can have that name. What makes such a process harmless is that it was killed: the
  * kernel lets it do nothing any more but end, as soon as the one call returns that it is in. So
  * that, and root, and the death of its parent are asked for; all else has to be somebody's. One that
  * nobody has killed must be proven to run our own program (`stray-readers.ts`).
@@ -60,13 +60,13 @@ export const leftReaders = defineEvidence<LeftReaders>({
 });
 
 const ENDED = 'it has ended meanwhile';
-const NO_PATH = 'it is in no call that only looks at a path';
+const NO_PATH = 'it is in no call that only reads a path';
 const TOO_MANY = `more than ${LEFT_READERS_ASKED_MAX} processes have that name`;
 
 /** How the kernel calls the one program of ours that starts readers, on Node of any version. */
 const STARTS_READERS: ReadonlySet<string> = new Set(['MainThread', 'node', 'kubediag']);
 
-/** Whoever loses its parent is given to the first process, or to one that collects orphans. */
+/** A process that loses its parent gets the first process, or a subreaper, as its parent. */
 function unknownOfParent(
   { parent, startTime }: ProcessEntry,
   adopter: ProcessEntry | undefined,
@@ -80,7 +80,7 @@ function unknownOfParent(
   return 'it was started only a moment ago, or its age is not known';
 }
 
-/** One that was left behind while it looked at a path; or why it is not taken for such a one. */
+/** A reader that was abandoned on a path; or why the process is not taken for one. */
 async function judge(snapshot: Snapshot, pid: number): Promise<LeftReader | string> {
   const { node } = snapshot;
   const status = await attempt(node.ask('file', { path: `/proc/${pid}/status` }));

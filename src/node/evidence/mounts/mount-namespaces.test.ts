@@ -42,7 +42,7 @@ test('each namespace is read once, through the kubelet or its oldest process', a
   ]);
 });
 
-test('a process that has ended makes room for the next; with the last its namespace ends', async () => {
+test('the next process replaces one that has ended; with the last its namespace ends', async () => {
   const maker = fixture(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
   maker.missing('link', '/proc/43/root').missing('file', '/proc/50/mountinfo');
   const { namespaces, notSeen } = await collect(maker);
@@ -50,7 +50,7 @@ test('a process that has ended makes room for the next; with the last its namesp
   expect(notSeen).toEqual([]);
 });
 
-test('what could not be read is told', async () => {
+test('reports what could not be read', async () => {
   const maker = fixture(entry(43, 'mnt:[2]'), entry(44, null), entry(45, 'mnt:[4]'));
   maker.set('file', { path: '/proc/43/mountinfo' }, { failure: 'denied' });
   maker.file('/proc/45/mountinfo', '27 1 254:1 / / rw - ext4');
@@ -62,7 +62,7 @@ test('what could not be read is told', async () => {
   ]);
 });
 
-test('a process without a chroot is preferred; where there is none, that is told', async () => {
+test('a process without a chroot is preferred; reports it if there is none', async () => {
   const maker = fixture(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
   maker.link('/proc/43/root', '/jail').link('/proc/50/root', '/jail');
   const { namespaces, notSeen } = await collect(maker);
@@ -76,12 +76,12 @@ test('a process without a chroot is preferred; where there is none, that is told
   ]);
 });
 
-test('a namespace that only a mount keeps alive is told', async () => {
+test('reports a namespace that only a mount holds', async () => {
   const maker = fixture(entry(43, 'mnt:[2]'));
   const pin = (root: string, id: number) =>
     `${id} 27 0:4 ${root} /run/ns/${id} rw - nsfs nsfs rw\n`;
   const pins = `${pin('mnt:[9]', 30)}${pin('mnt:[2]', 31)}${pin('net:[8]', 32)}`;
   maker.file('/proc/812/mountinfo', `${ROOT}${pins}`);
   const { notSeen } = await collect(maker);
-  expect(notSeen).toEqual(['mnt:[9]: no process lives in it; /run/ns/30 keeps it']);
+  expect(notSeen).toEqual(['mnt:[9]: no process lives in it; /run/ns/30 holds it']);
 });

@@ -22,7 +22,7 @@ export interface MountNamespace {
   readonly pid: number;
   readonly processName: string;
   readonly cgroups: readonly string[];
-  /** The pod of that process, when its cgroup tells. */
+  /** The pod of that process, according to its cgroup. */
   readonly podUid?: string;
   /** All processes that live in it. */
   readonly pids: readonly number[];
@@ -102,7 +102,7 @@ function inhabitants(
 
 /**
  * Undefined when all its processes have ended since: then the namespace has ended with them. A
- * process in a chroot is told of the mounts below its root alone, so one without is looked for.
+ * process in a chroot only sees the mounts below its root, so one without is preferred.
  */
 async function readNamespace(
   snapshot: Snapshot,
@@ -159,7 +159,7 @@ function hidden(all: readonly ProcessEntry[]): readonly string[] {
   return count === 0 ? [] : [`the mount namespaces of ${count} processes may not be seen by us`];
 }
 
-/** Namespaces that are kept alive by a bind mount alone: no process of theirs shows their mounts. */
+/** Namespaces that only a bind mount holds: no process of theirs shows their mounts. */
 function pinned(
   namespaces: readonly MountNamespace[],
   inhabited: ReadonlyMap<string, unknown>,
@@ -172,5 +172,5 @@ function pinned(
       if (!found.has(root)) found.set(root, target);
     }
   }
-  return [...found].map(([root, target]) => `${root}: no process lives in it; ${target} keeps it`);
+  return [...found].map(([root, target]) => `${root}: no process lives in it; ${target} holds it`);
 }

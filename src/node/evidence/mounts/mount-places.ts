@@ -15,7 +15,7 @@ export interface PlacedMount {
 }
 
 /**
- * Where a path lies, as whoever owns this table sees it: the walk goes from mount to mount as the
+ * Where a path lies, as the owner of this table sees it: the walk goes from mount to mount as the
  * kernel's does, so what is covered is not taken for what is seen. A mount on the path itself does
  * not count: asked for is the folder that it stands on. Undefined when the table shows no root.
  */
@@ -66,7 +66,7 @@ export function mountsOnPaths(
   return (path) => {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at);
-    // Twenty thousand left-overs lie in a few folders: each is walked to once.
+    // Twenty thousand leftovers are in a few folders: each is resolved once.
     if (!folders.has(folder)) folders.set(folder, placeOf(path, table));
     const beside = folders.get(folder);
     if (!beside) return [];

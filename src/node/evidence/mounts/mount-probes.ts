@@ -31,7 +31,7 @@ export interface MountProbe {
   readonly origin: Origin;
   /** Threads of the kubelet that wait on it. */
   readonly threads: readonly BlockedThread[];
-  /** Requests that wait for the server of a FUSE mount, where the kernel tells. */
+  /** Requests that wait for the server of a FUSE mount, if the kernel reports them. */
   readonly waiting?: number;
   /** How the pod is called, where it lives and its volume does not. */
   readonly podName?: { readonly namespace: string; readonly name: string };
@@ -183,7 +183,7 @@ async function probeAll(
   return { probes, unasked };
 }
 
-/** Who is asked for is told only where something is to be said of the pod. */
+/** The source is named only if there is something to say about the pod. */
 async function withPodName(snapshot: Snapshot, probe: MountProbe): Promise<MountProbe> {
   const { life, result, suspect } = probe;
   const isBroken = result.state === 'dead' || result.state === 'corrupted';
@@ -245,7 +245,7 @@ function threadsByMount(threads: readonly BlockedThread[], table: MountTable, ro
   return { byMount, homeless };
 }
 
-/** How many requests wait for the server of a FUSE mount; undefined where nobody tells. */
+/** How many requests wait for the server of a FUSE mount; undefined if unknown. */
 async function waitingOn(
   snapshot: Snapshot,
   { device }: Mount,

@@ -89,7 +89,7 @@ test('a target is decoded as a root is', async () => {
   expect(mountsOn('u \t\n\\040\udcff')).toMatchObject([{ root: '/u', source: 'the source' }]);
 });
 
-test('a filesystem that is mounted itself has the root /, and the device that stat tells', async () => {
+test('a filesystem that is mounted itself has the root /, and the device that stat reports', async () => {
   const [mount] = table().mounts.filter(({ target }) => target === scratch);
   expect(mount).toMatchObject({ root: '/', isDeleted: false, source: 'the source' });
   const numbers = (await run('stat -c "%Hd:%Ld" .')).trim();

@@ -141,7 +141,7 @@ describe('proof', () => {
     expect(table.origin).toEqual({ file: '/proc/812/mountinfo' });
   });
 
-  test('has no carriage return of a table that was copied by hand', () => {
+  test('has no carriage return of a table that was copied', () => {
     const table = parseMountTable(SEED.map((line) => `${line}\r\n`).join(''), 'x');
     expect(table.mounts.map(table.lineText)).toEqual(SEED);
     expect(table.mounts[2]).toMatchObject({ isDeleted: true, source: '/dev/vda1' });

@@ -106,7 +106,7 @@ export function parseMountTable(text: string, file: string): MountTable {
   return { mounts, origin: { file }, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
 }
 
-/** A table that somebody copied by hand: whatever else stands there is passed over, line by line. */
+/** A table that somebody copied: other lines are skipped. */
 export function looseMountTable(text: string, file: string): MountTable {
   const lines = text.split('\n');
   const mounts = lines.flatMap((line, index) => {
@@ -202,7 +202,7 @@ function isDevice(device: string): boolean {
 function lineAt(text: string, start: number | undefined): string {
   if (start === undefined) return '';
   const line = text.slice(start, text.indexOf('\n', start));
-  // A table that was copied by hand may have come through another system.
+  // A table that was copied may have come through another system.
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 

@@ -45,8 +45,8 @@ export const openMounts = defineEvidence<OpenMounts>({
 });
 
 /**
- * Mount namespaces in which nobody lives, and which an open file keeps: what is mounted there is in
- * no table that we could read. Those that a bind mount keeps are told by mount-namespaces.ts.
+ * Mount namespaces without a process, which an open file holds: what is mounted there is in no
+ * table that we could read. mount-namespaces.ts finds those that a bind mount holds.
  */
 export async function storedNamespaces(snapshot: Snapshot): Promise<readonly string[]> {
   const [{ held, unread }, { namespaces }] = await Promise.all([
@@ -59,7 +59,7 @@ export async function storedNamespaces(snapshot: Snapshot): Promise<readonly str
     .filter(({ file }) => file.path.startsWith('mnt:[') && !inhabited.has(file.path))
     .map(
       ({ pid, processName, file }) =>
-        `${file.path}: no process lives in it; ${processName} (pid ${pid}) keeps it by ${file.by}`,
+        `${file.path}: no process lives in it; ${processName} (pid ${pid}) holds it by ${file.by}`,
     );
   return [...stored, ...unread];
 }

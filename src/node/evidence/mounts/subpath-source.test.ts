@@ -15,7 +15,7 @@ const subpath = (volume: string, index = 1) =>
 /** The root, the device and the target of a mount; where nothing else is said it is "/" on ext4. */
 type Line = readonly [device: string, root: string, target: string, fsType?: string];
 
-/** What the last of the lines is told to be, as a word or two. */
+/** The type of the last line, as a word or two. */
 function sourceOf(lines: readonly Line[], kubeletRoot = ROOT): string {
   const text = lines
     .map(([device, root, target, fsType = 'ext4'], index) => {

@@ -11,7 +11,7 @@ export interface SuspectMount {
   readonly pod?: PodPath;
   /** What is seen at its target is this mount: no other lies over it, or over a folder above. */
   readonly isVisible: boolean;
-  /** FUSE has a connection that can be looked at, and aborted. */
+  /** FUSE has a connection that can be read, and aborted. */
   readonly isFuse: boolean;
 }
 

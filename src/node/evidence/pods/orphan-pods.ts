@@ -70,9 +70,9 @@ async function lifeOf(podUid: string, cgroups: Cgroups, snapshot: Snapshot): Pro
     const by = 'a file of a static pod has its uid';
     return { state: 'live', by, origin: files.value.origin };
   }
-  const [untold] = [held, cgroups, files].filter((each) => !each.known);
-  if (untold && !untold.known) return { state: 'uncertain', why: untold.why };
-  if (!held.known || !files.known) return { state: 'uncertain', why: 'nobody tells' };
+  const [unreadable] = [held, cgroups, files].filter((each) => !each.known);
+  if (unreadable && !unreadable.known) return { state: 'uncertain', why: unreadable.why };
+  if (!held.known || !files.known) return { state: 'uncertain', why: 'no source answers' };
   const known = { listed, held: held.value, files: files.value };
   return (await goneByKubelet(podUid, known, snapshot)) ?? unknownPod(podUid, known);
 }
@@ -110,11 +110,11 @@ function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife
     const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
     const all = [...agreed, { claim, origin: listed.value.origin }];
     // Its list is whole without them, for as long as it has not heard of them itself.
-    const word = files.untold === undefined ? {} : { needsConfirmation: files.untold };
+    const word = files.unreadable === undefined ? {} : { needsConfirmation: files.unreadable };
     return { state: 'orphan', agreed: all, ...word };
   }
-  if (files.untold !== undefined) {
-    return { state: 'uncertain', why: `${files.untold}, and ${unknown}` };
+  if (files.unreadable !== undefined) {
+    return { state: 'uncertain', why: `${files.unreadable}, and ${unknown}` };
   }
   if (held.sandboxes.some((sandbox) => sandbox.podUid === podUid)) {
     const why = `the runtime still has a stopped sandbox of it, and ${unknown}`;

@@ -5,14 +5,14 @@
 const POD = /(?:^|[/-])pod([0-9a-z]+(?:[-_][0-9a-z]+)*)(?=\.slice|\/|$)/gi;
 
 /**
- * All that may be the uid of a pod in the path of a cgroup, also where "/podman/" is none: whoever
+ * All that may be the uid of a pod in the path of a cgroup, also where "/podman/" is none: code that
  * looks for signs of life must miss none, and no pod has such a uid.
  */
 export function podsInCgroup(path: string): readonly string[] {
   return Array.from(path.matchAll(POD), ([, uid = '']) => uid.replaceAll('_', '-'));
 }
 
-/** The uid of the pod that a process belongs to, as its cgroups tell; undefined for any other. */
+/** The uid of the pod that a process belongs to, from its cgroups; undefined for any other. */
 export function podOfCgroup(cgroups: readonly string[]): string | undefined {
   for (const path of cgroups) {
     const at = path.indexOf('kubepods');

@@ -1,4 +1,4 @@
-/** A path in the folder that the kubelet keeps for a pod. */
+/** A path in the kubelet's folder of a pod. */
 export interface PodPath {
   readonly podUid: string;
   /** What lies below the pod's folder: "volumes/kubernetes.io~csi/pvc-1/mount". */

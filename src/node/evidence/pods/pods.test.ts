@@ -31,7 +31,7 @@ const pod = {
 
 const listOf = (...items: readonly unknown[]) => JSON.stringify({ kind: 'PodList', items });
 
-test('a pod is read with all that tells whether a container is to run', () => {
+test('a pod is read with all that decides whether a container is to run', () => {
   expect(parsePods(listOf(pod), 'x')).toEqual([
     {
       uid: 'u1',

@@ -8,13 +8,13 @@ import type { Origin } from '../../model/origin.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { credentialAdvice } from '../kubelet/kubelet-credential.ts';
 
-/** A pod as the kubelet knows it. Its container states are what the API server was last told. */
+/** A pod as the kubelet knows it. Its container states are those last sent to the API server. */
 export interface Pod {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
   readonly isTerminating: boolean;
-  /** Whether the API server has told the kubelet of it; a static pod is read from a file. */
+  /** Whether it comes from the API server; a static pod is read from a file. */
   readonly isFromApi: boolean;
   /** Succeeded or Failed: none of its containers will be started again. */
   readonly isFinished: boolean;
@@ -84,7 +84,7 @@ export type Endpoint = {
   readonly port: number;
 };
 
-/** The open door first: it needs no credentials. A port that is 0 is switched off. */
+/** The read-only port first: it needs no credentials. A port that is 0 is disabled. */
 export function endpointsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Endpoint[] {
   const endpoints: Endpoint[] = [
     { scheme: 'http', address, port: readOnlyPort },

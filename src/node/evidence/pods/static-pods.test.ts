@@ -16,7 +16,7 @@ const ADDRESS = 'https://manifests.example/pods?token=hunter2';
 test.each([
   ['a flag', ['--manifest-url', ADDRESS], ''],
   ['a file', ['--config=/etc/kubelet.yaml'], `staticPodURL: ${ADDRESS}\n`],
-])('static pods from an address, told by %s, could not be asked for', async (_, args, config) => {
+])('static pods from an address, set by %s, could not be read', async (_, args, config) => {
   const reported = (maker: NodeMaker) =>
     maker
       .file('/proc/812/cmdline', `kubelet\0${[...args, '--read-only-port=10255'].join('\0')}\0`)
@@ -44,7 +44,7 @@ test('an address that was taken back by an empty value is none', async () => {
   expect(await lifeOn(maker)).not.toHaveProperty('needsConfirmation');
 });
 
-test('of an address of static pods a bundle keeps that there is one, or none', () => {
+test('of an address of static pods a bundle only has whether there is one', () => {
   const path = `/proc/812/root/var/lib/kubelet/config.yaml`;
   const stored = (value: string) =>
     redactAnswer('file', { path }, `kind: KubeletConfiguration\nstaticPodURL: "${value}"\n`);

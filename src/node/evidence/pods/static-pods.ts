@@ -14,7 +14,7 @@ export interface StaticPods {
   /** There is no such file at all. */
   readonly isNone: boolean;
   /** Why there may be static pods beside these, of which we cannot ask anybody. */
-  readonly untold?: string;
+  readonly unreadable?: string;
   /** What can be said of a pod whose uid is not among them. */
   readonly claim: string;
   readonly origin: Origin;
@@ -27,12 +27,12 @@ export const staticPods = defineEvidence<StaticPods>({
     const { staticPodPath, process, unknowns, hasStaticPodUrl } = await snapshot.of(kubelet);
     // Of what stands in a file that we could not read, an address may be a part.
     const reasons = hasStaticPodUrl ? [FROM_AN_ADDRESS, ...unknowns] : unknowns;
-    const untold = reasons.length > 0 ? { untold: reasons.join('; ') } : {};
+    const unreadable = reasons.length > 0 ? { unreadable: reasons.join('; ') } : {};
     if (!process || staticPodPath === undefined) {
-      // Told where they are in a file that we could not read, it may have some all the same.
+      // If their path is set in a file that we could not read, it may have some nevertheless.
       if (unknowns.length > 0) throw new ReadError('failed', 'static pods', unknowns.join('; '));
-      const claim = 'the kubelet was told of no folder of static pods';
-      return { uids: new Set(), isNone: true, claim, origin: SETTINGS, ...untold };
+      const claim = 'the kubelet has no folder of static pods';
+      return { uids: new Set(), isNone: true, claim, origin: SETTINGS, ...unreadable };
     }
     const view = `/proc/${process.pid}/root${absolutePath(staticPodPath, process.workingFolder)}`;
     const files = await filesAt(snapshot, view);
@@ -43,7 +43,7 @@ export const staticPods = defineEvidence<StaticPods>({
       if (uid !== undefined) uids.add(uid);
     }
     const claim = `none of the ${files.length} files of static pods has its uid`;
-    return { uids, isNone: files.length === 0, claim, origin: { file: view }, ...untold };
+    return { uids, isNone: files.length === 0, claim, origin: { file: view }, ...unreadable };
   },
 });
 

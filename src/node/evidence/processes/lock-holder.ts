@@ -2,7 +2,7 @@ import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/gorou
 import type { FrameRow } from '../stacks/frame-table.ts';
 import { callsOf, isOneOf, matchesOf } from '../stacks/stack-match.ts';
 
-/** Who keeps a lock that another goroutine waits for, as far as a dump can tell. */
+/** Who holds a lock that another goroutine waits for, as far as a dump shows it. */
 export interface LockHolder {
   readonly id: number | null;
   readonly minutes: number | null;
@@ -28,7 +28,7 @@ export function isLocked(group: GoroutineGroup): boolean {
 
 /**
  * A goroutine that is inside the methods of the same object and waits for something else, for a long
- * time where the dump tells. When several could be the one and they wait for different things, none
+ * time if the dump has it. When several could be the one and they wait for different things, none
  * is named: a wrong cause is worse than none.
  */
 export function holderOf(waiting: GoroutineGroup, dump: GoroutineDump): LockHolder | undefined {

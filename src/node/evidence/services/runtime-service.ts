@@ -31,7 +31,7 @@ export type RuntimeService =
       readonly processes: readonly ProcessEntry[];
       /** Its usual name: "containerd", "crio". */
       readonly program: string;
-      /** Where it keeps images and containers. */
+      /** Where it stores images and containers. */
       readonly folder: string;
       /** The unit that systemd has for it, or mostly has. */
       readonly unitName: string;

@@ -184,7 +184,7 @@ interface ReadLog {
 
 /**
  * Files, where there are any, the journal of the unit, and the kernel's lines on killed processes.
- * systemd's own lines are asked for once more and alone: a service that writes much leaves no room
+ * systemd's own lines are asked for once more and alone: a service that writes much leaves no space
  * for them.
  */
 async function logsOf(
@@ -286,7 +286,7 @@ function inOrder(lines: readonly UnitLine[]): readonly UnitLine[] {
     .map(({ line }) => line);
 }
 
-/** Of the service itself: a journal of several units, or of the kernel, tells of others too. */
+/** Of the service itself: a journal of several units, or of the kernel, has other lines too. */
 function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly UnitEvent[] {
   const { message } = parseLogLine(line.text);
   return UNIT_SIGNATURE_LIST.flatMap(([what, signature]) => {

@@ -17,7 +17,7 @@ export interface BlockedThread {
   /** As the mount table names it. */
   readonly path: string;
   readonly podUid: string;
-  /** Names this one call: a look that sees it again sees the same wait. */
+  /** Identifies this call: a check that sees it again sees the same wait. */
   readonly waitId: string;
   /** How long earlier looks have seen it by now: at least so long does it wait. */
   readonly seenFor?: { readonly ms: number; readonly since: Date };
@@ -34,7 +34,7 @@ export interface BlockedThreads {
 }
 
 /**
- * Found without any credential: the kernel tells the call, the memory of the kubelet the path. One
+ * Found without any credential: the kernel shows the call, the memory of the kubelet the path. One
  * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
  * same call again, minutes later, does.
  */

@@ -6,7 +6,7 @@ import { CLEANING_SILENCE_MS, CLEANING_SKIPPED_MS, CLEANING_WELL_MS } from '../l
 import { kubeletLog } from '../logs/kubelet-log.ts';
 import { endOfLog, entriesOf, type KubeletLog, lastSyncLoop } from '../logs/log-entries.ts';
 
-/** Whether the loop that cleans up after pods which are gone does so now, as the kubelet tells it. */
+/** Whether the loop that cleans up after deleted pods is running, according to the kubelet. */
 export type CleaningLoop =
   | { readonly state: 'turns'; readonly origin: Origin }
   | { readonly state: 'still'; readonly sign: StillSign }

@@ -363,7 +363,7 @@ describe('the frame table', () => {
     expect(matchRows(parseGoroutineDump(eachDump(few)))).toEqual([]);
   });
 
-  test('all of them at once are told apart', () => {
+  test('distinguishes all of them at once', () => {
     const all = Object.values(STACKS).map((fixture) => ({ ...fixture, minutes: 9 }));
     const seen = matchRows(parseGoroutineDump(eachDump(all))).map(({ row }) => row.number);
     expect(seen).toEqual(

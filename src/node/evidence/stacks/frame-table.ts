@@ -13,7 +13,7 @@ export interface FrameRow {
   readonly advice: string;
   /** Any of these shows it. */
   readonly stacks: readonly StackPattern[];
-  /** So many minutes of it are nothing to speak of; 1 unless told. */
+  /** So many minutes of it are normal; 1 by default. */
   readonly normalMinutes: number;
 }
 
@@ -24,11 +24,11 @@ export interface StackPattern {
    * begins so.
    */
   readonly steps: readonly (readonly string[])[];
-  /** So many of them are proof enough where the outermost calls are missing; all unless told. */
+  /** So many of them are proof enough where the outermost calls are missing; all by default. */
   readonly enough: number;
   /** The first step is the innermost call itself. */
   readonly isInnermost: boolean;
-  /** What it waits in, where the dump tells. */
+  /** What it waits in, if the dump has it. */
   readonly state?: string;
   /** As many goroutines as it takes to be more than everyday work. */
   readonly countMin: number;
@@ -217,7 +217,7 @@ export const FRAME_TABLE: readonly FrameRow[] = [
     ['(*summaryProviderImpl).Get*'],
     ['(*managerImpl).synchronize'],
   ]),
-  row(30, 'runtime', 'the runtime does not tell its status', [
+  row(30, 'runtime', 'the runtime does not report its status', [
     cri('Status'),
     [`${K}updateRuntimeUp`],
   ]),

@@ -48,7 +48,7 @@ type GroupMatch = StackMatch & { readonly group: GoroutineGroup };
 function reportedBy(pattern: StackPattern, row: FrameRow, matches: readonly GroupMatch[]) {
   const count = matches.reduce((sum, { group }) => sum + group.count, 0);
   if (count < pattern.countMin) return [];
-  // A crowd tells by its number, whatever the time.
+  // A crowd counts by its number, whatever the time.
   if (pattern.countMin > 1) return matches;
   return matches.filter(
     ({ group }) => group.minutes === null || group.minutes >= row.normalMinutes,

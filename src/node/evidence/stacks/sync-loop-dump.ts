@@ -13,7 +13,7 @@ import { type SyncLoop, syncLoopIn } from './sync-loop.ts';
 /** What the kubelet's own stacks say of its sync loop. */
 export type SyncLoopDump =
   | { readonly isAsked: true; readonly loop: SyncLoop; readonly origin: Origin }
-  /** Nothing gave reason to stop the kubelet for the moment that it takes to tell. */
+  /** There was no reason to stop the kubelet for the moment of a dump. */
   | { readonly isAsked: false };
 
 export const syncLoopDump = defineEvidence<SyncLoopDump>({

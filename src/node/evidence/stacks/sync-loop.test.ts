@@ -169,7 +169,7 @@ describe('a lock', () => {
   const csi = 'k8s.io/kubernetes/pkg/volume/csi.(*csiDriverClient).NodeStageVolume';
   const grpc = 'google.golang.org/grpc.(*ClientConn).Invoke';
 
-  test('is told by its holder, not by who waits idly or for the same lock', () => {
+  test('is identified by its holder, not by who waits idly or for the same lock', () => {
     const others = [idle, { ...waiting, functions: [...LOCK, `${STATUS}GetPodStatus`], id: 70 }];
     expect(snapshot(eachDump([waiting, ...others, holder]))).toMatchObject({
       state: 'blocked',

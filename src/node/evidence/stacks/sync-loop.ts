@@ -14,11 +14,11 @@ export type SyncLoop =
   | { readonly state: 'twice'; readonly ids: readonly number[] }
   | { readonly state: 'unknown'; readonly why: string };
 
-/** blocked: for a minute or more. busy: for less, or for a time that this kind of dump does not tell. */
+/** blocked: for a minute or more. busy: for less, or for a time that this kind of dump does not have. */
 export interface BusyLoop {
   readonly state: 'blocked' | 'busy';
   readonly id: number | null;
-  /** null when this kind of dump does not tell; 0 for less than one. */
+  /** null when this kind of dump does not have it; 0 for less than one. */
   readonly minutes: number | null;
   /** What the loop was about to do: "HandlePodCleanups"; null when that part is missing. */
   readonly branch: string | null;
@@ -89,7 +89,7 @@ function whyMissing({ format, isCut, left, groups }: GoroutineDump): string {
       : "no sync loop in it: not a kubelet's dump";
   }
   if (isCut) return `${CUT}, and the sync loop is not in what is left of it`;
-  if (left > 0) return `${left} goroutines had too many different stacks to be looked at`;
+  if (left > 0) return `${left} goroutines had too many different stacks to be checked`;
   return 'the sync loop is not in the dump: this kubelet has not begun with it, or has left it';
 }
 

@@ -66,7 +66,7 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
   });
 });
 
-/** A look at this node, and the kinds of questions that it asked. */
+/** A snapshot of this node, and the kinds of questions that it asked. */
 function countingSnapshot(name: string) {
   const asked: string[] = [];
   const node = fixture(name).build();
@@ -94,7 +94,7 @@ test('where no thread waits at a pod, it is not either', async () => {
   expect(asked).not.toContain('stacks');
 });
 
-test('a sync loop is told from the stack, and only of a call that lasts', async () => {
+test('a sync loop is recognised by the stack, and only of a call that lasts', async () => {
   const on = async (name: string) =>
     (await takeSnapshot(fixture(name).build()).of(threadStacks)).threads;
   const [cleaning] = await on('active-by-the-stack-of-its-thread');

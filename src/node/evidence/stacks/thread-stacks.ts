@@ -113,7 +113,7 @@ export async function cleaningThread(
   podUid: string,
   snapshot: Snapshot,
 ): Promise<BlockedStack | undefined> {
-  // One cheap question tells whether any thread is worth the second.
+  // One cheap question shows whether any thread is worth the second.
   const waiting = await attempt(snapshot.of(blockedThreads));
   const isThere = waiting.known && waiting.value.threads.some((each) => each.podUid === podUid);
   const stacks = isThere ? await attempt(snapshot.of(threadStacks)) : undefined;

@@ -31,7 +31,7 @@ test('too many parts are not read', () => {
   );
 });
 
-test('a limit tells where it was reached', () => {
+test('a limit names where it was reached', () => {
   try {
     read(`a: 1\nb: ${'['.repeat(200)}`);
     expect.unreachable();
@@ -57,7 +57,7 @@ test('what the library only warns of is no error', () => {
   expect(read(text)[0]?.warnings).toEqual([]);
 });
 
-test('a key that comes twice is told, among as many as there are', () => {
+test('reports a duplicate key, among as many as there are', () => {
   const keys = Array.from(Array(80_000).keys(), (number) => `k${number}: 1\n`).join('');
   expect(messagesIn(`${keys}k7: 2\n`)).toEqual(['key "k7" already set in map']);
   expect(messagesIn('a: {b: 1, b: 2}\n"1": 1\n1: 2\n')).toEqual(['key "b" already set in map']);

@@ -106,7 +106,7 @@ class Budget {
   }
 }
 
-/** What the library's own parser makes of a text, with a look at the limits after each part. */
+/** The result of the library's own parser, with a check of the limits after each part. */
 function* tokensOf(
   text: string,
   budget: Budget,
@@ -132,7 +132,7 @@ function counted(token: CST.Token, budget: Budget): CST.Token {
   return token;
 }
 
-/** The library has no limit of its own, and keeps warnings, which nobody reads here. */
+/** The library has no limit of its own, and collects warnings, which nobody reads here. */
 function limitErrors(composer: Composer, budget: Budget): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const own = composer as unknown as { onError: OnError };

@@ -22,7 +22,7 @@ import { type LeftoverSurroundings, leftoverSurroundings } from './leftover-surr
 
 /** One name that a teardown left behind, and what it is. */
 export interface Leftover extends LeftoverName {
-  /** null when it is gone by now; undefined when it was not looked at, because it is a mount. */
+  /** null when it is gone by now; undefined when it was not read, because it is a mount. */
   readonly status?: FileStatus | null;
   readonly isEmpty?: boolean | null;
   /** What is mounted on it, in whichever namespace. */
@@ -42,14 +42,14 @@ export interface BaseFolder {
 export interface LeftoverFolder extends VolumesFolder {
   readonly leftovers: readonly Leftover[];
   readonly bases: readonly BaseFolder[];
-  /** Why its entries could not be looked at: only their names are known. */
+  /** Why its entries could not be read: only their names are known. */
   readonly failure?: string;
 }
 
 export interface LeftoverFolders {
   readonly podsFolder: string;
   readonly now: Date;
-  /** A left-over that is younger may belong to a teardown that is under way. */
+  /** A younger leftover may belong to a running teardown. */
   readonly minimumAgeMs: number;
   readonly isKubeletRunning: boolean;
   readonly folders: readonly LeftoverFolder[];
@@ -110,7 +110,7 @@ function candidateIn({ folder, names }: TreeFolder, top: string): Candidate | un
 
 type CheckResult = Candidate & Pick<LeftoverFolder, 'leftovers' | 'failure'>;
 
-/** What is mounted in the kubelet's view is not touched: it may be dead, and it is no left-over. */
+/** What is mounted in the kubelet's view is not touched: it may be dead, and it is no leftover. */
 async function entriesOf(
   snapshot: Snapshot,
   found: readonly Candidate[],

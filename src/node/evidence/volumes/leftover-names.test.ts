@@ -23,11 +23,11 @@ test.each([
   '.deleting~1',
   '..data_tmp',
   'kubernetes.io~csi',
-])('%s is no left-over', (name) => {
+])('%s is no leftover', (name) => {
   expect(leftoverName(name)).toBeUndefined();
 });
 
-test('a plugin is told by the name of its makers', () => {
+test('a plugin is recognised by the name of its makers', () => {
   expect(pluginName('transwarp.io~tosdisk')).toBe('transwarp.io/tosdisk');
 });
 

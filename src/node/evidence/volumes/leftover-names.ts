@@ -3,7 +3,7 @@ export interface LeftoverName {
   readonly name: string;
   /** The volume's own name, by which its folder is called. */
   readonly volume: string;
-  /** How often it was renamed: more than once when the left-over itself was torn down again. */
+  /** How often it was renamed: more than once when the leftover itself was torn down again. */
   readonly suffixes: number;
 }
 
@@ -19,13 +19,13 @@ export function leftoverName(name: string): LeftoverName | undefined {
   return { name, volume, suffixes: renames.split('.deleting~').length - 1 };
 }
 
-/** What the folders of their volumes may be called. Hundreds of left-overs can be of one volume. */
+/** What the folders of their volumes may be called. Hundreds of leftovers can be of one volume. */
 export function volumeFolderNames(found: readonly LeftoverName[]): ReadonlySet<string> {
   const volumes = new Set(found.map(({ volume }) => volume));
   return new Set([...volumes].flatMap((volume) => [volume, `wrapped_${volume}`]));
 }
 
-/** Where a left-over lies: one plugin's folder of one pod. */
+/** Where a leftover is: one plugin's folder of one pod. */
 export interface VolumesFolder {
   readonly podUid: string;
   /** As its folder is called: "transwarp.io~tosdisk". */

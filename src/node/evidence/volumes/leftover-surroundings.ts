@@ -12,7 +12,7 @@ import { type CleaningLoop, cleaningLoop } from '../stacks/cleaning-loop.ts';
 import { type Writers, writersBelow } from './leftover-writers.ts';
 import { type VolumeMetrics, volumeMetrics } from './volume-metrics.ts';
 
-/** What else is known of a node that has left-overs. Nothing of it is asked of one that has none. */
+/** What else is known of a node with leftovers. It is not read on other nodes. */
 export interface LeftoverSurroundings {
   readonly namespaces: Maybe<MountNamespaces>;
   /** Of the kubelet's own mounts: "mnt:[4026531841]". */
@@ -24,7 +24,7 @@ export interface LeftoverSurroundings {
   readonly version: Maybe<KubeletVersion>;
   readonly metrics: Maybe<VolumeMetrics>;
   readonly writers: Maybe<Writers>;
-  /** Whether anybody still knows a pod that has left-overs, by its uid. */
+  /** Whether a pod with leftovers still exists, by its uid. */
   readonly lives: ReadonlyMap<string, PodLife>;
   /** Whether the kubelet's own clean-up goes on. */
   readonly loop: CleaningLoop;

@@ -112,7 +112,7 @@ function isKernels({ pid, parent }: ProcessEntry): boolean {
   return pid === 2 || parent === 2;
 }
 
-/** Undefined when it could not be told; a process that has ended holds nothing. */
+/** Undefined when unknown; a process that has ended holds nothing. */
 async function heldBy(
   snapshot: Snapshot,
   { process, namespace, under, mountIds }: Way,

@@ -34,7 +34,7 @@ test.each([
   expect(failures[0]?.leftovers.size).toBeGreaterThan(0);
 });
 
-test('a busy volume without a left-over is told apart, also where a space was lost', () => {
+test('recognises a busy volume without a leftover, also where a space was lost', () => {
   const line = output(
     failing(`remove ${VOLUMES}/kubernetes.io~secret/token: deviceor resource busy"`),
   );
@@ -42,7 +42,7 @@ test('a busy volume without a left-over is told apart, also where a space was lo
   expect(failures).toMatchObject([{ error: 'busy', operation: 'remove', leftovers: new Set() }]);
 });
 
-test('what a newer kubelet cannot remove of an orphan is told', () => {
+test('reports what a newer kubelet cannot remove of an orphan', () => {
   const line = `orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUMES}/p/a.deleting~1: directory not empty`;
   const { failures, orphans } = teardownFailures([output(line)]);
   expect(failures).toMatchObject([
@@ -74,7 +74,7 @@ test.each([
   `Could not construct volume information, cleanup the mounts. (pod.UID ${UID}, volume.SpecName pvc-x.deleting~123456789): no volume plugin matched`,
   `Orphaned volume "${UID}/wrapped_token.deleting~765506473" found, tearing down volume`,
   `"Could not construct volume information" podName="${UID}" volumeSpecName="pvc-x.deleting~1" err="no volume plugin matched"`,
-])('a left-over that was taken for a volume: %s', (line) => {
+])('a leftover that was taken for a volume: %s', (line) => {
   expect([...teardownFailures([output(line)]).unreadable.keys()]).toEqual([UID]);
 });
 

@@ -1,7 +1,7 @@
 import { type Origin, originText } from '../../model/origin.ts';
 import { leftoverName } from './leftover-names.ts';
 
-/** One line of the kubelet's log, wherever it was kept. */
+/** One line of the kubelet's log, wherever it was stored. */
 export interface LoggedLine {
   readonly message: string;
   readonly time?: Date | undefined;
@@ -19,7 +19,7 @@ export interface TeardownFailure {
   /** Whether it could not be renamed, or could not be removed after it was. */
   readonly operation: 'rename' | 'remove';
   readonly error: TeardownError;
-  /** Names of left-overs that these lines speak of. */
+  /** Names of leftovers in these lines. */
   readonly leftovers: ReadonlySet<string>;
   readonly count: number;
   readonly last: LoggedLine;
@@ -38,7 +38,7 @@ export interface TeardownFailures {
   readonly failures: readonly TeardownFailure[];
   /** Orphaned pods whose folder the kubelet cannot remove. */
   readonly orphans: ReadonlyMap<string, PodComplaint>;
-  /** Pods of which the kubelet took a left-over for a volume when it was started. */
+  /** Pods of which the kubelet took a leftover for a volume when it was started. */
   readonly unreadable: ReadonlyMap<string, PodComplaint>;
 }
 
@@ -110,7 +110,7 @@ function failureIn(line: LoggedLine): Found | undefined {
   if (removed !== undefined)
     return failureOf(line, 'remove', { from: path, to: path, why: reason });
   const [, operation, cut = ''] = CUT.exec(message) ?? [];
-  // Where a line ends in the middle of a name, that name is told as far as it goes.
+  // Where a line ends in the middle of a name, that name is reported as far as it goes.
   if (operation !== 'rename' && operation !== 'remove') return undefined;
   return failureOf(line, operation, { from: cut, to: cut });
 }

@@ -23,7 +23,7 @@ export const teardownLog = defineEvidence<TeardownLog>({
     const until = endOfLog(log);
     const reported = { ...teardownFailures(log.entries), ...(until ? { until } : {}) };
     const busy = reported.failures.filter(({ error }) => error === 'busy');
-    // Where the folders themselves can be looked at, so is whatever is mounted on them.
+    // Where the folders themselves can be read, so can whatever is mounted on them.
     const isSeen = busy.length > 0 && (await attempt(snapshot.of(leftoverFolders))).known;
     if (busy.length === 0 || isSeen) return { ...reported, holders: new Map() };
     const tables = await attempt(snapshot.of(mountNamespaces));

@@ -10,7 +10,7 @@ import { mountTable } from '../mounts/mount-table.ts';
 import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
 import { unlessMissing } from '../text/file-path.ts';
 
-/** The file in which the kubelet keeps what a CSI volume is, beside the folder it is mounted on. */
+/** The file in which the kubelet describes a CSI volume, beside the folder it is mounted on. */
 export const VOLUME_FILE = 'vol_data.json';
 export const CSI_PLUGIN = 'kubernetes.io~csi';
 
@@ -20,7 +20,7 @@ export interface LeftMetadata {
   readonly volume: string;
   /** As the kubelet names it: the folder of the volume. */
   readonly folder: string;
-  /** Of the file; it tells this one from a later one. */
+  /** Of the file; it distinguishes this one from a later one. */
   readonly inode: string;
   readonly ageMs: number;
   /** Perhaps it is just being removed. */
@@ -109,7 +109,7 @@ async function isMountedHere(snapshot: Snapshot, folder: string): Promise<boolea
   return mounts.some(({ target }) => target === folder || target.startsWith(`${folder}/`));
 }
 
-/** Asked of all namespaces before any of the names is looked at more closely. */
+/** Read in all namespaces before any of the names is checked more closely. */
 async function mountedIn(
   snapshot: Snapshot,
   folder: string,

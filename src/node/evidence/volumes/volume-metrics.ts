@@ -11,7 +11,7 @@ export interface VolumeMetrics {
   readonly volumes: ReadonlyMap<string, { readonly actual: number; readonly desired: number }>;
   /** Unmounts that failed since it was started. */
   readonly unmountErrors: number;
-  /** The lines themselves, for whoever wants to see them. */
+  /** The lines themselves, as proof. */
   readonly lines: readonly string[];
 }
 

@@ -20,8 +20,8 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   const judgements = seen.unlogged.known
     ? seen.unlogged.value.containers.map((container) => judge(container, removals, seen))
     : [];
-  const untold = unknownToRuntime(removals, seen);
-  const proven = untold.filter((removal) => isGoingOn(removal, seen));
+  const unreadable = unknownToRuntime(removals, seen);
+  const proven = unreadable.filter((removal) => isGoingOn(removal, seen));
   const findings = [
     ...judgements.flatMap(({ finding }) => finding ?? []),
     ...proven.map((removal) => loggedFinding(removal, seen)),
@@ -29,7 +29,7 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   // A trace does not name the container: it only says more where nothing else does.
   if (!findings.some(({ state }) => state === 'active')) findings.push(...watchedFindings(seen));
   const unknowns = judgements.flatMap(({ unknown }) => unknown ?? []);
-  const ended = untold.filter((removal) => !proven.includes(removal));
+  const ended = unreadable.filter((removal) => !proven.includes(removal));
   if (!seen.unlogged.known) {
     const past = proven.length > 0 ? [] : ended;
     unknowns.push({ why: `${seen.unlogged.why}${suspicion(past, seen)}` });
