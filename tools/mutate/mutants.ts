@@ -20,6 +20,8 @@ export interface Mutant {
 
 interface Place {
   readonly atLoad: boolean;
+  /** In a list that a module has as a constant: data without logic. */
+  readonly inList: boolean;
   /** Parentheses around a part of `a?.b.c` would end its short circuit. */
   readonly inChain: boolean;
 }
@@ -67,13 +69,15 @@ export function mutantsOf({ path, text }: SourceFile): readonly Mutant[] {
       if (before === after) continue;
       mutants.push({ path, line, kind, before, after, start, end, form, atLoad: place.atLoad });
     }
+    const atLoad = place.atLoad && !isFunction(node);
     const inside = {
-      atLoad: place.atLoad && !isFunction(node),
+      atLoad,
+      inList: atLoad && (place.inList || node.type === 'ArrayExpression'),
       inChain: node.type === 'ChainExpression' || (place.inChain && isChainPart(node)),
     };
     for (const child of childrenOf(node)) visit(child, inside);
   };
-  visit(program, { atLoad: true, inChain: false });
+  visit(program, { atLoad: true, inList: false, inChain: false });
   return mutants;
 }
 
@@ -109,7 +113,7 @@ export function withMutants(
   return result + text.slice(from);
 }
 
-function changesOf(node: Node, text: string, { inChain }: Place): readonly Change[] {
+function changesOf(node: Node, text: string, { inList, inChain }: Place): readonly Change[] {
   const textOf = ({ start, end }: Node): string => text.slice(start, end);
   switch (node.type) {
     case 'BinaryExpression':
@@ -130,6 +134,8 @@ function changesOf(node: Node, text: string, { inChain }: Place): readonly Chang
       return [{ kind: 'negate condition', after: `!(${textOf(test)})`, part: test }];
     }
     case 'Literal': {
+      // A test of each entry would only repeat the list.
+      if (inList) return [];
       if (typeof node.value === 'number') {
         // A small number counts or is a place; nobody would call a limit of 10,001 a defect.
         const after = node.value > 9 ? '0' : `${node.value + 1}`;
