@@ -3,6 +3,7 @@ import type { Action } from '../model/action.ts';
 import type { Evidence, Snapshot } from '../model/evidence.ts';
 import { snapshotAfter } from './check-after.ts';
 import { unloggedContainers } from './containers/unlogged-containers.ts';
+import { mountTable } from './mounts/mount-table.ts';
 import { leftoverFolders } from './volumes/leftover-folders.ts';
 
 const snapshotWith = (value: unknown) => ({ of: async () => value }) as unknown as Snapshot;
@@ -32,4 +33,12 @@ test('a leftover that would be removed is gone; one of its name made since, or o
     [leftover('8')],
     [leftover('7')],
   ]);
+});
+
+test('a mount that would be unmounted, by force or not, is in the table no more', async () => {
+  const mounts = [{ id: 7 }, { id: 8 }];
+  for (const kind of ['unmount', 'force-unmount']) {
+    const after = await seenAfter(mountTable, { mounts }, { kind, id: 7 });
+    expect(after.mounts).toEqual([{ id: 8 }]);
+  }
 });

@@ -60,3 +60,8 @@ test('one that has ended is kept from its end on, also when it fails as what it 
   expect(retentionMs(stored(spec, bare), at(610))).toBe(50_001);
   expect(retentionMs(stored({}, failed), at(610))).toBeUndefined();
 });
+
+test('one without a status has not ended, and is not deleted', () => {
+  const { status: _, ...object } = stored({ ttlSecondsAfterFinished: 60 }, {});
+  expect(retentionMs(object, at(610))).toBeUndefined();
+});

@@ -38,4 +38,7 @@ test.each([
   const expected = what === undefined ? [] : [expect.stringContaining(what)];
   expect(refusedTargets(spec).map((each) => each.what)).toEqual(expected);
   expect(problemsOfTargets(spec)).toEqual(refusedTargets(spec));
+  const field = 'podSelector' in (more.targetSelector ?? {}) ? 'podSelector' : 'podReferences';
+  const places = what === undefined ? [] : [['spec', 'targetSelector', field]];
+  expect(refusedTargets(spec).map(({ place }) => place)).toEqual(places);
 });

@@ -113,6 +113,10 @@ describe('what stands against a graph', () => {
     expect(reported(graph(text))).toEqual(expected);
   });
 
+  test('a target that does not exist is met with those that do', () => {
+    expect(checkGraph(graph('0:1,2;1:7;2:'))).toMatchObject([{ fix: 'use positions from 1 to 2' }]);
+  });
+
   test('an empty list', () => {
     expect(reported([])).toEqual(['problem : the graph has 0 nodes, and so no step']);
   });

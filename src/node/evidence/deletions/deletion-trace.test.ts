@@ -29,6 +29,7 @@ test('a stack of bpftrace is read with the name, the process and its functions',
 test('the removal of a log is not believed when the parts stand the wrong way round', () => {
   const clean = 'k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean';
   expect(removesContainerLog([clean, 'os.Remove'])).toBe(false);
+  expect(removesContainerLog(['os.Remove', clean])).toBe(true);
   expect(removesContainerLog([clean])).toBe(false);
   expect(removesContainerLog(['os.Remove', 'main.main'])).toBe(false);
 });
