@@ -177,9 +177,9 @@ describe.concurrent('a node with mounts that hang', () => {
       ],
     });
     const [all, after] = rounds;
-    expect(all?.answers.slice(0, HUNG_MOUNTS).map(({ failure }) => failure)).toEqual(
-      hung.map(() => 'timeout'),
-    );
+    // Those that are begun hang; when few readers are left, the others are not asked any more.
+    const failures = all?.answers.slice(0, HUNG_MOUNTS).map(({ failure }) => failure);
+    expect(new Set(failures)).toEqual(new Set(['timeout', 'not-asked']));
     expect(all?.answers[HUNG_MOUNTS]?.answer).toContain('hung49 ');
     expect(all?.answers[HUNG_MOUNTS + 1]?.answer).toMatch(/^1 \(sh\) /);
     expect(all?.abandoned.length).toBeLessThanOrEqual(READERS_ON_PATHS_MAX);
