@@ -101,7 +101,7 @@ describe('the HTTP API of an agent', () => {
     const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node'];
     const { code, stderr } = await agent.kubediag(...args);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/refused: another `kubediag serve` \(pid \d+, since .* UTC\) has this/);
+    expect(stderr).toMatch(/refused: another `kubediag serve` \(pid \d+, since .* UTC\) uses this/);
     await isUnharmed();
   });
 

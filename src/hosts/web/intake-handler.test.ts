@@ -52,7 +52,7 @@ test('alerts that can be read are taken in beside one that cannot', async () => 
   expect(JSON.parse(text)).toMatchObject({
     results: [
       { what: 'it' },
-      { what: 'event 2', notes: ['malformed: "alertname" is no text'] },
+      { what: 'event 2', notes: ['malformed: "alertname" is not a string'] },
       { what: 'it' },
     ],
   });

@@ -165,7 +165,7 @@ test('one that is suspended waits, and goes on from where it was', async () => {
     await walk.change({ suspend: true });
     return { succeeded: true, results: {} };
   });
-  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'it is suspended' });
+  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'spec.suspend is true' });
   expect((await walk.status()).observedGeneration).toBe(2);
   await walk.change({ suspend: false });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
@@ -333,7 +333,7 @@ test('an Operation that is missing fails its path, not the Diagnosis', async () 
   const walk = await walkOf('ab c');
   await walk.store.delete({ kind: 'Operation', name: 'b' });
   // It may still come, as may all that is applied together.
-  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'Operation b is not found' });
+  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'Operation b not found' });
   walk.now = () => new Date(Date.now() + 61_000);
   await walk.drive();
   expect(walk.ran).toEqual(['a', 'c']);
@@ -354,7 +354,7 @@ test('the node of a pod is written down, and a node that nobody serves is told',
   const other = await walkOf('a', { nodeName: 'node-2' });
   expect(await other.drive()).toMatchObject({
     state: 'waits',
-    why: 'node node-2 is not served here',
+    why: 'node node-2: not this node',
   });
   other.now = () => new Date(Date.now() + 61_000);
   await other.drive();

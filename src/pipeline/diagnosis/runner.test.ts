@@ -365,7 +365,7 @@ test('leaves Diagnoses of other nodes alone, whatever becomes of them', async ()
   await walk.store.updateStatus({ ...other, status: { phase: 'Succeeded', endTime } });
   const running = await walk.store.create(newDiagnosis('running', { ...spec, deadlineSeconds: 1 }));
   const before = (await walk.store.list('Diagnosis')).items;
-  const runner = start(walk);
+  start(walk);
   await walk.diagnosis();
   await until(phaseIs(walk, 'Succeeded'));
   const { items } = await walk.store.list('Diagnosis');
@@ -373,7 +373,6 @@ test('leaves Diagnoses of other nodes alone, whatever becomes of them', async ()
   // Assigned to this node, it runs here.
   await walk.store.update({ ...running, spec: { ...running.spec, nodeName: 'node-1' } });
   await until(() => walk.ran.length === 2);
-  expect(runner.counts.waiting).toBe(1);
 });
 
 test('needs no order of versions, and runs nothing again for its own writes', async () => {

@@ -5,8 +5,8 @@ const FNV_PRIME = 0x01000193;
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /**
- * The label `adjacency-list-hash`, exactly as every KubeDiag writes it: the list as Go prints it,
- * hashed, and its digits spelt without vowels. A node's number is its position, whatever it says.
+ * The label `adjacency-list-hash` as every KubeDiag writes it: the hash of the list as Go prints it,
+ * with letters for its digits. The number of a node is its position.
  */
 export function adjacencyHash(list: readonly GraphNode[]): string {
   const text = `([]v1.Node)[${list.map(nodeText).join(' ')}]`;
@@ -29,7 +29,7 @@ function setText(numbers: readonly number[] | undefined): string {
   return numbers === undefined ? '<nil>' : `[${numbers.join(' ')}]`;
 }
 
-/** FNV-1a of 32 bits. Names of objects are ASCII, so a character is a byte. */
+/** FNV-1a, 32 bits. Names of objects are ASCII, so a character is a byte. */
 function fnv32(text: string): number {
   let hash = FNV_OFFSET;
   for (let index = 0; index < text.length; index += 1) {

@@ -11,7 +11,7 @@ import {
 } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
-/** What came of a step. One that failed may have found something all the same. */
+/** The result of a step. A failed step may have findings too. */
 export type StepResult =
   | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
   | {
@@ -33,7 +33,7 @@ export function afterStep(
   const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
   const path = paths[pathIndex];
   const node = path?.[nodeIndex];
-  if (!path || !node) throw new Error(`there is no step ${pathIndex}/${nodeIndex}`);
+  if (!path || !node) throw new Error(`no step ${pathIndex}/${nodeIndex}`);
   const { startTime } = status.currentStep ?? {};
   const step = defined({
     pathIndex,
@@ -43,7 +43,7 @@ export function afterStep(
     endTime: timeText(now),
   });
   if (!result.succeeded) {
-    const message = cutSentence(result.message, roomForMessage(status));
+    const message = cutSentence(result.message, messageLength(status));
     const rest = path.slice(nodeIndex + 1).map(
       ({ operation = '' }, index): Step => ({
         pathIndex,
@@ -69,7 +69,7 @@ export function afterStep(
   return endedAs('Succeeded', withReason(merged, 'DiagnosisComplete', now), now);
 }
 
-/** The path has failed as a whole; what it found stays, and the next begins at its first step. */
+/** The path has failed. Its findings stay, and the next path starts at its first step. */
 function afterFailure(
   status: DiagnosisStatus,
   paths: readonly GraphPath[],
@@ -86,7 +86,7 @@ function afterFailure(
   return failedFor(failed, 'AllPathsFailed', now, which);
 }
 
-/** The status of a Diagnosis that has come to this step, for all to see before it is run. */
+/** The status of a Diagnosis before it runs this step. */
 export function atStep(
   status: DiagnosisStatus,
   paths: readonly GraphPath[],
@@ -98,10 +98,10 @@ export function atStep(
   return { ...status, checkpoint: { ...status.checkpoint, ...place }, currentStep };
 }
 
-function roomForMessage({ steps = [] }: DiagnosisStatus): number {
+function messageLength({ steps = [] }: DiagnosisStatus): number {
   const taken = steps.reduce((sum, { message = '' }) => sum + message.length, 0);
-  const room = Math.min(STEP_MESSAGES_CHARACTERS_MAX - taken, STEP_MESSAGE_CHARACTERS_MAX);
-  return Math.max(room, STEP_MESSAGE_CHARACTERS_MIN);
+  const left = Math.min(STEP_MESSAGES_CHARACTERS_MAX - taken, STEP_MESSAGE_CHARACTERS_MAX);
+  return Math.max(left, STEP_MESSAGE_CHARACTERS_MIN);
 }
 
 function withSteps(status: DiagnosisStatus, more: readonly Step[]): DiagnosisStatus {

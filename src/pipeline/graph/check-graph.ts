@@ -1,18 +1,18 @@
 import { NODES_MAX } from '../api/limits.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { listed, type Place, type Problem } from '../api/problem.ts';
-import { CIRCLES_LISTED_MAX, PATHS_BYTES_MAX } from './limits.ts';
+import { CYCLES_LISTED_MAX, PATHS_BYTES_MAX } from './limits.ts';
 import { measurePaths, targetsOf } from './paths.ts';
 
 const LIST: Place = ['spec', 'adjacencyList'];
 
-/** What stands against walking this graph, each with its place in the OperationSet. */
+/** The problems of a graph, with their places in the OperationSet. */
 export function checkGraph(list: readonly GraphNode[]): readonly Problem[] {
   const size = sizeProblems(list);
   if (size.length > 0) return size;
   const problems = listed(allProblems(list));
   const isSound = problems.every(({ severity }) => severity === 'note');
-  return isSound ? [...problems, ...largeness(list)] : problems;
+  return isSound ? [...problems, ...sizeOfPaths(list)] : problems;
 }
 
 function* allProblems(list: readonly GraphNode[]): Generator<Problem> {
@@ -32,24 +32,24 @@ function note(place: Place, what: string, fix: string): Problem {
 
 function sizeProblems({ length }: readonly GraphNode[]): readonly Problem[] {
   if (length < 2) {
-    const fix = 'begin with a start node, "- to: [1]", and let a node with an operation follow';
-    return [problem([], `the graph has ${length} nodes, and so no step`, fix)];
+    const fix = 'begin with a start node, "- to: [1]", followed by a node with an operation';
+    return [problem([], 'the graph has no step', fix)];
   }
   if (length <= NODES_MAX) return [];
   const fix = 'split it into several OperationSets';
-  return [problem([], `the graph has ${length} nodes, of at most ${NODES_MAX}`, fix)];
+  return [problem([], `the graph has ${length} nodes, and the limit is ${NODES_MAX}`, fix)];
 }
 
 function startProblems([start]: readonly GraphNode[]): readonly Problem[] {
   const problems: Problem[] = [];
   if (start?.operation) {
-    const fix = 'put a node without operation before it, and raise all positions by one';
-    const what = `the first node is only where the graph starts, and has operation "${start.operation}"`;
+    const fix = 'put a node without operation before it, and add one to all positions';
+    const what = `the first node is the start of the graph and cannot have an operation, but has "${start.operation}"`;
     problems.push(problem([0, 'operation'], what, fix));
   }
   if (start?.dependences && start.dependences.length > 0) {
-    const what = 'the first node can depend on nothing: nothing comes before it';
-    problems.push(problem([0, 'dependences'], what, 'take dependences out of it'));
+    const what = 'the first node cannot have dependences: no node comes before it';
+    problems.push(problem([0, 'dependences'], what, 'remove its dependences'));
   }
   return problems;
 }
@@ -61,16 +61,16 @@ function nodeProblems(
 ): readonly Problem[] {
   const problems: Problem[] = [];
   if (index > 0 && !operation) {
-    problems.push(problem([index], `node ${index} has no operation`, 'name the Operation of it'));
+    problems.push(problem([index], `node ${index} has no operation`, 'set its operation'));
   }
   if (id !== undefined && id !== index) {
-    const what = `this node says that it is number ${id}, but it is number ${index} in the list`;
-    problems.push(note([index, 'id'], what, `write "id: ${index}": only the position counts`));
+    const what = `the id of this node is ${id}, but its position in the list is ${index}`;
+    problems.push(note([index, 'id'], what, `use "id: ${index}": only the position counts`));
   }
   for (const [at, target] of to.entries()) {
     const place = [index, 'to', at];
     if (to.indexOf(target) < at) {
-      problems.push(note(place, `node ${target} is named twice`, 'name it once'));
+      problems.push(note(place, `node ${target} is listed twice`, 'list it once'));
     } else {
       problems.push(...edgeProblems(place, index, target, list.length));
     }
@@ -80,32 +80,32 @@ function nodeProblems(
 
 function edgeProblems(place: Place, from: number, to: number, size: number): readonly Problem[] {
   if (to === from) {
-    return [problem(place, `node ${from} leads to itself`, `take ${to} out of its "to"`)];
+    return [problem(place, `node ${from} leads to itself`, `remove ${to} from its "to"`)];
   }
   if (to === 0) {
     const what = `node ${from} leads back to the start node`;
-    return [problem(place, what, 'take 0 out of its "to"')];
+    return [problem(place, what, 'remove 0 from its "to"')];
   }
   if (to > 0 && to < size) return [];
-  const what = `node ${from} leads to node ${to}, and there is none`;
+  const what = `node ${from} leads to node ${to}, which does not exist`;
   return [problem(place, what, `use positions from 1 to ${size - 1}`)];
 }
 
 function unreachable(list: readonly GraphNode[]): readonly Problem[] {
   const seen = new Set([0]);
-  // A set that grows while it is walked is walked to its end.
+  // The iteration also visits what is added meanwhile.
   for (const index of seen) for (const target of targetsOf(list[index])) seen.add(target);
   return [...list.keys()]
     .filter((index) => !seen.has(index))
     .map((index) => {
       const what = `node ${index} is unreachable from start node`;
-      return problem([index], what, `name ${index} in the "to" of another node, or remove it`);
+      return problem([index], what, `add ${index} to the "to" of another node, or remove the node`);
     });
 }
 
 /**
- * One problem for each edge that closes a circle, up to a limit: who takes out these has others to see.
- * Self edges and edges into the start have theirs.
+ * One problem for each edge that closes a cycle, up to a limit. Edges to the node itself and to the
+ * start have problems of their own.
  */
 function cycles(list: readonly GraphNode[]): readonly Problem[] {
   const problems: Problem[] = [];
@@ -114,10 +114,10 @@ function cycles(list: readonly GraphNode[]): readonly Problem[] {
   const walk = (index: number): void => {
     path.push(index);
     for (const target of targetsOf(list[index])) {
-      if (problems.length >= CIRCLES_LISTED_MAX) return;
+      if (problems.length >= CYCLES_LISTED_MAX) return;
       const from = path.indexOf(target);
       if (from >= 0 && target !== index && target !== 0) {
-        problems.push(circle([...path.slice(from), target], list));
+        problems.push(cycle([...path.slice(from), target], list));
       } else if (from < 0 && !done.has(target)) walk(target);
     }
     path.pop();
@@ -127,19 +127,23 @@ function cycles(list: readonly GraphNode[]): readonly Problem[] {
   return problems;
 }
 
-function circle(nodes: readonly number[], list: readonly GraphNode[]): Problem {
+function cycle(nodes: readonly number[], list: readonly GraphNode[]): Problem {
   const [last = 0, back = 0] = nodes.slice(-2);
   const place = [last, 'to', list[last]?.to?.indexOf(back) ?? 0];
-  const what = `the graph goes round in a circle: ${nodes.join(' → ')}`;
-  return problem(place, what, `take ${back} out of the "to" of node ${last}, or turn another edge`);
+  const what = `the graph has a cycle: ${nodes.join(' → ')}`;
+  return problem(
+    place,
+    what,
+    `remove ${back} from the "to" of node ${last}, or another edge of the cycle`,
+  );
 }
 
-function largeness(list: readonly GraphNode[]): readonly Problem[] {
+function sizeOfPaths(list: readonly GraphNode[]): readonly Problem[] {
   const { count, bytes } = measurePaths(list);
   if (bytes <= PATHS_BYTES_MAX) return [];
   const what =
-    `the graph has ${count.toLocaleString('en')} paths, which take ${megabytes(bytes)} MB of its ` +
-    `status, of at most ${megabytes(PATHS_BYTES_MAX)}`;
+    `the graph has ${count.toLocaleString('en')} paths, which need ${megabytes(bytes)} MB in its ` +
+    `status, and the limit is ${megabytes(PATHS_BYTES_MAX)} MB`;
   return [problem([], what, 'join branches, or split it into several OperationSets')];
 }
 

@@ -4,8 +4,8 @@ import type { Condition } from '../api/fields.ts';
 import { CONDITION_REASONS, type ConditionReason } from '../api/reasons.ts';
 
 /**
- * The conditions with one more, or with the one of its type renewed. The time is that of the last
- * change of its status, as everywhere in Kubernetes.
+ * Adds a condition, or replaces the one of its type. lastTransitionTime changes with the status only,
+ * as everywhere in Kubernetes.
  */
 export function withCondition(
   conditions: readonly Condition[],
@@ -20,7 +20,7 @@ export function withCondition(
   return conditions.map((each) => (each === before ? renewed : each));
 }
 
-/** A status that says why: the condition of a reason, with the name that its message speaks of. */
+/** Adds the condition of a reason; `name` goes into its message. */
 export function withReason(
   status: DiagnosisStatus,
   reason: ConditionReason,
@@ -29,9 +29,9 @@ export function withReason(
   is: Condition['status'] = 'True',
 ): DiagnosisStatus {
   const { type, message } = CONDITION_REASONS[reason];
-  // A name is put in as it is: "$&" in it means nothing.
-  const said = message.replace('NAME', () => name);
-  const condition: Condition = { type, status: is, reason, message: said };
+  // A function, because "$&" in a name would have a meaning.
+  const text = message.replace('NAME', () => name);
+  const condition: Condition = { type, status: is, reason, message: text };
   return { ...status, conditions: withCondition(status.conditions ?? [], condition, now) };
 }
 
@@ -44,7 +44,7 @@ export function failedFor(
   return endedAs('Failed', withReason(status, reason, now, name), now);
 }
 
-/** What has ended is at no step any more. */
+/** An ended Diagnosis has no current step. */
 export function endedAs(
   phase: 'Succeeded' | 'Failed',
   status: DiagnosisStatus,
@@ -54,7 +54,7 @@ export function endedAs(
   return { ...rest, phase, endTime: timeText(now) };
 }
 
-/** Once the step of a plan has ended, or the whole has, nobody is waited for any more. */
+/** The plan is settled when its step, or the Diagnosis, has ended. */
 export function withoutPlan(
   status: DiagnosisStatus,
   { approvedPlan }: DiagnosisSpec,

@@ -86,7 +86,7 @@ test('one that names other nodes too says in its end that they were not looked a
     status: 'True',
     reason: 'TargetsLeftOut',
     message: expect.stringMatching(
-      /^Not handled by this agent: node elsewhere; .*: make a Diagnosis for/,
+      /^Not handled by this agent: node elsewhere; .*: create a Diagnosis for/,
     ),
     lastTransitionTime: '2021-06-02T07:28:55Z',
   });
@@ -175,7 +175,7 @@ const later = (seen: SeenDiagnosis): SeenDiagnosis =>
 test('an Operation that comes a moment later is waited for', () => {
   const { ran, waits } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good);
   expect(ran).toEqual(['a']);
-  expect(waits).toBe('Operation b is not found');
+  expect(waits).toBe('Operation b not found');
 });
 
 test('where nobody can bring it, nothing is waited for', () => {
@@ -235,7 +235,7 @@ describe('what comes later is waited for, but not for ever', () => {
     seen.status.startTime === undefined ? seen : { ...seen, now: new Date(START + ms) };
 
   test.each([
-    [{ state: 'missing' }, 'OperationSet set is not found', 'OperationSetNotFound'],
+    [{ state: 'missing' }, 'OperationSet set not found', 'OperationSetNotFound'],
     [{ state: 'not-ready' }, 'OperationSet set is not ready', 'OperationSetNotReady'],
     [
       { state: 'ready', hash: 'x', paths: [] },
@@ -257,12 +257,12 @@ describe('what comes later is waited for, but not for ever', () => {
   });
 
   test.each([
-    [{ operationSet: 'set' }, 'spec names no node'],
+    [{ operationSet: 'set' }, 'the spec names no node'],
     [
       { operationSet: 'set', podReference: { namespace: 'default', name: 'web' } },
-      'pod default/web is not found',
+      'pod default/web not found',
     ],
-    [{ operationSet: 'set', targetSelector: {} }, 'no node fits spec.targetSelector'],
+    [{ operationSet: 'set', targetSelector: {} }, 'no node matches spec.targetSelector'],
   ] satisfies readonly (readonly [DiagnosisSpec, string])[])('a node: %o', (spec, text) => {
     const seen = seenWith({ spec, nodeName: undefined });
     expect(driven(seen, good)).toMatchObject({ waits: text, status: { phase: 'Pending' } });
@@ -309,7 +309,7 @@ describe('who made it can end it', () => {
 
   test('or stop it for a while', () => {
     const held = driven(seenWith(), good, during({ spec: { ...spec, suspend: true } }));
-    expect(held).toMatchObject({ ran: ['a', 'b'], waits: 'it is suspended' });
+    expect(held).toMatchObject({ ran: ['a', 'b'], waits: 'spec.suspend is true' });
   });
 });
 

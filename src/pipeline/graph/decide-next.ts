@@ -7,46 +7,46 @@ import { leftOutOn, refusedTargets } from './left-out.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
-/** The OperationSet as it is now. Its hash is that of its spec, not what its label says. */
+/** The OperationSet as it is now. The hash is computed from its spec; its label may be wrong. */
 export type SeenSet =
   | { readonly state: 'missing' }
   | { readonly state: 'not-ready' }
   | { readonly state: 'ready'; readonly hash: string; readonly paths: readonly GraphPath[] };
 
-/** All that the next step depends on. */
+/** Everything that the next step depends on. */
 export interface SeenDiagnosis {
   readonly spec: DiagnosisSpec;
   readonly status: DiagnosisStatus;
-  /** The label of the Diagnosis, for others to see. Whoever writes the object may lose it. */
+  /** The label of the Diagnosis. It is informative: another writer may remove it. */
   readonly hash: string | undefined;
-  /** The node it is about; absent while it is not known, as of a pod that nobody has seen yet. */
+  /** The target node; absent while it is unknown. */
   readonly nodeName: string | undefined;
   readonly set: SeenSet;
-  /** What was seen of the pod that it names, once somebody has looked for it. */
+  /** Whether its pod exists, once that was checked. */
   readonly pod?: SeenPod | undefined;
   readonly hasOperation: (name: string) => boolean;
   readonly now: Date;
-  /** How long what is missing may still come; 0 where nobody can bring it. */
+  /** How long a missing object is waited for; 0 where none can arrive. */
   readonly arrivalMs?: number | undefined;
 }
 
 export type Decision =
   /** It has ended. */
   | { readonly kind: 'ended' }
-  /** Nothing can be done now; ask again when something changes, or after a while. */
+  /** Decide again when something changes, or after a while. */
   | { readonly kind: 'wait'; readonly why: string }
-  /** Look for this pod, and ask again. */
+  /** Look for this pod, then decide again. */
   | { readonly kind: 'find-pod'; readonly pod: PodReference }
-  /** Save this, and ask again. */
+  /** Save this, then decide again. */
   | { readonly kind: 'save'; readonly status: DiagnosisStatus; readonly hash?: string }
-  /** Run this step, then save what `afterStep` makes of its result. */
+  /** Run this step, then save the status of `afterStep`. */
   | { readonly kind: 'run'; readonly node: GraphNode };
 
-/** What is to be done next with a Diagnosis. Each answer is one small step that can be repeated. */
+/** What to do next with a Diagnosis. Each decision is small and can be repeated. */
 export function decideNext(seen: SeenDiagnosis): Decision {
   const decision = decide(seen);
   if (decision.kind !== 'save' || decision.status === seen.status) return decision;
-  // Whatever is new comes in place of the step that waited to be approved.
+  // A new status replaces the step that waited for approval.
   return { ...decision, status: withoutPlan(decision.status, seen.spec, seen.now) };
 }
 
@@ -59,20 +59,20 @@ function decide(seen: SeenDiagnosis): Decision {
     return { kind: 'save', status: { ...status, phase: 'Pending', startTime: timeText(now) } };
   }
   const waitedMs = now.getTime() - Date.parse(startTime);
-  // The clock was set back since: times count from now on, or a deadline of minutes would take months.
+  // The clock was set back: count from now on, or a deadline of minutes could take months.
   if (waitedMs < 0) return { kind: 'save', status: { ...status, startTime: timeText(now) } };
   const { deadlineSeconds } = spec;
   if (deadlineSeconds !== undefined && waitedMs >= deadlineSeconds * 1_000) {
     const failed = failedFor(status, 'DeadlineExceeded', now, String(deadlineSeconds));
     return { kind: 'save', status: failed };
   }
-  if (spec.suspend) return { kind: 'wait', why: 'it is suspended' };
+  if (spec.suspend) return { kind: 'wait', why: 'spec.suspend is true' };
   return decideStep(seen, waitedMs);
 }
 
 function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   const { spec, status, hash, nodeName, set, now, arrivalMs = ARRIVAL_MS } = seen;
-  // Whoever applies a Diagnosis together with its OperationSet must not lose a race.
+  // A Diagnosis may be applied together with its OperationSet, in any order.
   const waitOr = (why: string, failed: () => DiagnosisStatus): Decision =>
     waitedMs < arrivalMs ? { kind: 'wait', why } : { kind: 'save', status: failed() };
   if (nodeName === undefined) {
@@ -83,7 +83,7 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   if (set.state === 'missing') {
     const { operationSet: name } = spec;
     const failed = () => failedFor(status, 'OperationSetNotFound', now, name);
-    return waitOr(`OperationSet ${name} is not found`, failed);
+    return waitOr(`OperationSet ${name} not found`, failed);
   }
   if (set.state === 'not-ready' || set.paths.length === 0) {
     const failed = () => failedFor(status, 'OperationSetNotReady', now);
@@ -91,11 +91,11 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   }
   const { checkpoint } = status;
   if (!checkpoint) {
-    // A label that somebody wrote before is not believed.
+    // An earlier label is ignored.
     const begun = atStep(status, set.paths, { pathIndex: 0, nodeIndex: 0 }, now);
     return { kind: 'save', status: { ...begun, adjacencyListHash: set.hash }, hash: set.hash };
   }
-  // One that another KubeDiag has begun has the label only.
+  // A Diagnosis that another KubeDiag started has the label only.
   const { adjacencyListHash: begunWith = hash } = status;
   if (begunWith !== set.hash) {
     return { kind: 'save', status: failedFor(status, 'OperationSetChanged', now) };
@@ -104,7 +104,7 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   return decideNode(seen, set.paths, waitedMs < arrivalMs);
 }
 
-/** Nothing is run for a pod that does not exist: that nothing is found of it would say nothing. */
+/** No step runs for a pod that does not exist: "nothing found" would mean nothing. */
 function decideStart({ spec, status, pod, now }: SeenDiagnosis, nodeName: string): Decision {
   const named = namedPod(spec);
   if (named && !pod) return { kind: 'find-pod', pod: named };
@@ -126,23 +126,23 @@ function decideNode(
   const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
   const node = paths[pathIndex]?.[nodeIndex];
   if (!node) {
-    const text = `the checkpoint ${pathIndex}/${nodeIndex} names no step of the graph`;
+    const text = `checkpoint ${pathIndex}/${nodeIndex}: no such step in the graph`;
     return { kind: 'save', status: failedFor(status, 'SyncDiagnosisFailed', now, text) };
   }
   const { operation = '' } = node;
   if (hasOperation(operation)) return { kind: 'run', node };
-  const message = `Operation ${operation} is not found`;
+  const message = `Operation ${operation} not found`;
   if (mayArrive) return { kind: 'wait', why: message };
-  // Another path may do without it.
+  // Another path may not need it.
   const reported = withReason(status, 'OperationNotFound', now, operation);
   return { kind: 'save', status: afterStep(reported, paths, { succeeded: false, message }, now) };
 }
 
 function targetText(spec: DiagnosisSpec): string {
   const { nodeName, podReference, targetSelector } = spec;
-  if (nodeName) return `node ${nodeName} is not served here`;
-  if (podReference) return `pod ${podReference.namespace}/${podReference.name} is not found`;
+  if (nodeName) return `node ${nodeName}: not this node`;
+  if (podReference) return `pod ${podReference.namespace}/${podReference.name} not found`;
   const [refused] = refusedTargets(spec);
   if (refused) return `${refused.what}: ${refused.fix}`;
-  return targetSelector ? 'no node fits spec.targetSelector' : 'spec names no node';
+  return targetSelector ? 'no node matches spec.targetSelector' : 'the spec names no node';
 }

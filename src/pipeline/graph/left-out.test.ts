@@ -29,7 +29,7 @@ test.each([
 
 test.each([
   ['one pod', { targetSelector: { podReferences: [pod('web-0')] } }, undefined],
-  ['several pods', { targetSelector: PODS }, 'a Diagnosis is about one pod, and not 2'],
+  ['several pods', { targetSelector: PODS }, 'a Diagnosis is about one pod, not 2'],
   ['several pods of a node', { nodeName: 'here', targetSelector: PODS }, 'is about one pod'],
   ['pods by labels', { targetSelector: { podSelector: LABELS } }, 'does not select pods'],
   ['a pod, and pods by labels', { podReference: pod('a'), targetSelector: PODS }, undefined],

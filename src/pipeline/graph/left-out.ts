@@ -2,10 +2,10 @@ import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Problem } from '../api/problem.ts';
 import { LEFT_OUT_NAMED_MAX } from './limits.ts';
 
-const WHY = 'an agent looks at its own node';
-const TODO = 'make a Diagnosis for each of them, and apply it to the agent of its node';
+const WHY = 'an agent diagnoses its own node only';
+const TODO = 'create a Diagnosis for each of them, and apply it to the agent of its node';
 
-/** What a Diagnosis names and nobody looks at when one node has it; undefined when there is nothing. */
+/** The nodes of a Diagnosis that the agent of one node does not diagnose; undefined if there are none. */
 export function leftOutOn(here: string, spec: DiagnosisSpec): string | undefined {
   const names = nodesIn(spec)
     .filter((name) => name !== here)
@@ -16,21 +16,21 @@ export function leftOutOn(here: string, spec: DiagnosisSpec): string | undefined
   return `${names.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}; ${WHY}: ${TODO}`;
 }
 
-/** The same for whoever does not know yet which node will have it, and what every agent refuses. */
+/** The problems of the targets on any node. */
 export function problemsOfTargets(spec: DiagnosisSpec): readonly Problem[] {
   if (nodesIn(spec).length <= 1) return refusedTargets(spec);
   const place = ['spec', 'targetSelector', 'nodeNames'];
-  return [{ severity: 'note', place, what: `not all of them are looked at: ${WHY}`, fix: TODO }];
+  return [{ severity: 'note', place, what: `not all of them are diagnosed: ${WHY}`, fix: TODO }];
 }
 
-/** Pods that a Diagnosis means and no step of it would look at: a step is about one pod that is named. */
+/** Targets that no step would diagnose: a step is about one pod with a name. */
 export function refusedTargets({
   podReference,
   targetSelector,
 }: DiagnosisSpec): readonly Problem[] {
   if (podReference || !targetSelector) return [];
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
-  // The first member that is not empty counts.
+  // The first field that is not empty counts.
   if (nodeSelector || nodeNames.length > 0) return [];
   const problem = (field: string, what: string): Problem => ({
     severity: 'problem',
@@ -40,9 +40,7 @@ export function refusedTargets({
   });
   if (podSelector) return [problem('podSelector', 'an agent does not select pods by labels')];
   if (podReferences.length <= 1) return [];
-  return [
-    problem('podReferences', `a Diagnosis is about one pod, and not ${podReferences.length}`),
-  ];
+  return [problem('podReferences', `a Diagnosis is about one pod, not ${podReferences.length}`)];
 }
 
 function nodesIn({ targetSelector = {} }: DiagnosisSpec): readonly string[] {

@@ -81,13 +81,13 @@ describe('what stands against a graph', () => {
     );
 
   test.each([
-    ['a cycle', '0:1;1:2;2:1', ['problem 2.to.0: the graph goes round in a circle: 1 → 2 → 1']],
+    ['a cycle', '0:1;1:2;2:1', ['problem 2.to.0: the graph has a cycle: 1 → 2 → 1']],
     [
       'two cycles',
       '0:1,3;1:2;2:1;3:4;4:5;5:3',
       [
-        'problem 2.to.0: the graph goes round in a circle: 1 → 2 → 1',
-        'problem 5.to.0: the graph goes round in a circle: 3 → 4 → 5 → 3',
+        'problem 2.to.0: the graph has a cycle: 1 → 2 → 1',
+        'problem 5.to.0: the graph has a cycle: 3 → 4 → 5 → 3',
       ],
     ],
     ['an edge into the start', '0:1;1:0', ['problem 1.to.0: node 1 leads back to the start node']],
@@ -98,16 +98,16 @@ describe('what stands against a graph', () => {
       [
         'problem 2: node 2 is unreachable from start node',
         'problem 3: node 3 is unreachable from start node',
-        'problem 3.to.0: the graph goes round in a circle: 2 → 3 → 2',
+        'problem 3.to.0: the graph has a cycle: 2 → 3 → 2',
       ],
     ],
     ['a self edge', '0:1;1:1', ['problem 1.to.0: node 1 leads to itself']],
-    ['out of range', '0:1;1:7', ['problem 1.to.0: node 1 leads to node 7, and there is none']],
-    ['below it', '0:1;1:-1', ['problem 1.to.0: node 1 leads to node -1, and there is none']],
+    ['out of range', '0:1;1:7', ['problem 1.to.0: node 1 leads to node 7, which does not exist']],
+    ['below it', '0:1;1:-1', ['problem 1.to.0: node 1 leads to node -1, which does not exist']],
     ['a self edge of the start', '0:0,1;1:', ['problem 0.to.0: node 0 leads to itself']],
     ['a start that leads nowhere', '0:;1:', ['problem 1: node 1 is unreachable from start node']],
-    ['too short', '0:', ['problem : the graph has 1 nodes, and so no step']],
-    ['a target named twice', '0:1,1;1:', ['note 0.to.1: node 1 is named twice']],
+    ['too short', '0:', ['problem : the graph has no step']],
+    ['a target named twice', '0:1,1;1:', ['note 0.to.1: node 1 is listed twice']],
     ['nothing', '0:1,2;1:2;2:', []],
   ])('%s', (_, text, expected) => {
     expect(reported(graph(text))).toEqual(expected);
@@ -118,7 +118,7 @@ describe('what stands against a graph', () => {
   });
 
   test('an empty list', () => {
-    expect(reported([])).toEqual(['problem : the graph has 0 nodes, and so no step']);
+    expect(reported([])).toEqual(['problem : the graph has no step']);
   });
 
   test('the start node runs nothing, every other one something, and ids are positions', () => {
@@ -127,16 +127,16 @@ describe('what stands against a graph', () => {
       { id: 4, operation: '' },
     ];
     expect(reported(list)).toEqual([
-      'problem 0.operation: the first node is only where the graph starts, and has operation "a"',
-      'problem 0.dependences: the first node can depend on nothing: nothing comes before it',
+      'problem 0.operation: the first node is the start of the graph and cannot have an operation, but has "a"',
+      'problem 0.dependences: the first node cannot have dependences: no node comes before it',
       'problem 1: node 1 has no operation',
-      'note 1.id: this node says that it is number 4, but it is number 1 in the list',
+      'note 1.id: the id of this node is 4, but its position in the list is 1',
     ]);
   });
 
   test('more nodes than allowed', () => {
     const list = Array.from({ length: 501 }, () => ({}));
-    expect(reported(list)).toEqual(['problem : the graph has 501 nodes, of at most 500']);
+    expect(reported(list)).toEqual(['problem : the graph has 501 nodes, and the limit is 500']);
   });
 
   test('a graph in which everything is wrong has no larger answer than one', () => {
@@ -146,7 +146,7 @@ describe('what stands against a graph', () => {
     });
     const circles = reported([{ to: [1] }, ...complete]);
     expect(circles).toHaveLength(20);
-    expect(circles[0]).toContain('the graph goes round in a circle: 1 → 2 → 1');
+    expect(circles[0]).toContain('the graph has a cycle: 1 → 2 → 1');
 
     const far = others.map(() => ({ operation: 'a', to: others.map((each) => each + 1_000) }));
     const edges = reported([{ to: others }, ...far]);
@@ -156,8 +156,8 @@ describe('what stands against a graph', () => {
 
   test('more paths than a status holds, however many that are', () => {
     expect(reported(diamonds(8))).toEqual([]);
-    expect(reported(diamonds(12))[0]).toContain('the graph has 4,096 paths, which take ');
-    expect(reported(diamonds(12))[0]).toContain(' MB of its status, of at most 0.5');
+    expect(reported(diamonds(12))[0]).toContain('the graph has 4,096 paths, which need ');
+    expect(reported(diamonds(12))[0]).toContain(' MB in its status, and the limit is 0.5');
     expect(reported(diamonds(100))[0]).toContain('the graph has 1,267,650,600,228,');
   });
 });

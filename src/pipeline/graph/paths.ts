@@ -1,12 +1,12 @@
 import { defined } from '../../lib/std/defined.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 
-/** A path as a status has it: its nodes whole, without the start. */
+/** A path as in a status: its nodes without the start. */
 export type GraphPath = readonly GraphNode[];
 
 /**
- * Every path from the start to an end, depth first and by the order of `to`, so that whoever writes
- * a graph also says what is tried first. Only for a list without problems: a circle has no end.
+ * Every path from the start to an end, depth first in the order of `to`: the author of a graph decides
+ * which is tried first. Only for a list without problems, because a cycle has no end.
  */
 export function pathsOf(list: readonly GraphNode[]): readonly GraphPath[] {
   const nodes = list.map(numbered);
@@ -29,11 +29,11 @@ export function pathsOf(list: readonly GraphNode[]): readonly GraphPath[] {
 
 export interface PathsMeasure {
   readonly count: number;
-  /** Of all of them as JSON, as in `status.paths`. */
+  /** Of `status.paths` as JSON. */
   readonly bytes: number;
 }
 
-/** How many paths there are and how large, without making them: there may be 2^100. */
+/** The number and the size of the paths without building them: there may be 2^100. */
 export function measurePaths(list: readonly GraphNode[]): PathsMeasure {
   const known = new Map<number, PathsMeasure>();
   const below = (index: number): PathsMeasure => {
@@ -50,7 +50,7 @@ export function measurePaths(list: readonly GraphNode[]): PathsMeasure {
     return { count, bytes: bytes + count * (own + COMMA) };
   };
   const { count, bytes } = total(targetsOf(list[0]).map(withNode));
-  // Each path has its brackets, and a comma less than nodes; so has the list of them.
+  // Each path has brackets and one comma less than nodes, and so has the list.
   return { count, bytes: count === 0 ? 2 : bytes + 2 * count + 1 };
 }
 
@@ -63,12 +63,12 @@ function total(measures: readonly PathsMeasure[]): PathsMeasure {
   };
 }
 
-/** Each target once: who is named twice is not tried twice. */
+/** Each target once, even if it is listed twice. */
 export function targetsOf(node: GraphNode | undefined): readonly number[] {
   return [...new Set(node?.to)];
 }
 
-/** A node's number is its position. Only what the contract knows is copied into a status. */
+/** With its position as id. Only known fields are copied into a status. */
 function numbered({ to, operation, dependences }: GraphNode, id: number): GraphNode {
   return defined({ id, to, operation, dependences });
 }

@@ -3,20 +3,20 @@ import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { DiagnosisResult } from '../api/results.ts';
 
 /**
- * What a Diagnosis came to; undefined while it is on its way. It follows from the rest of the object
- * alone. That may have been written by somebody else, so nothing of its form is taken for granted.
+ * The result of a Diagnosis; undefined while it runs. It follows from the rest of the object, which
+ * another program may have written, so its form is not trusted.
  *
- * The first rule that fits counts:
+ * The first matching rule counts:
  *
  * 1. It has not ended: WaitingForApproval while its plan waits, else nothing.
  * 2. It was cancelled: Cancelled.
- * 3. It ended before its graph did (deadline, missing object, no room): Error.
+ * 3. It ended before its graph did (deadline, missing object, no space): Error.
  * 4. An action failed or had no effect: Error.
  * 5. A step or an action was refused: Refused.
  * 6. An action is done: Repaired.
  * 7. There are findings: Found.
  * 8. A fault could not be judged: Error.
- * 9. Steps looked for faults, found none, and no other step failed: NothingFound.
+ * 9. Steps checked for faults, found none, and no other step failed: NothingFound.
  * 10. A path succeeded: Completed.
  * 11. Error.
  */
@@ -32,10 +32,10 @@ export function resultOf(spec: unknown, status: unknown): DiagnosisResult | unde
     if (reasons.includes('DiagnosisCancelled')) return 'Cancelled';
     if (!reasons.includes('AllPathsFailed')) return 'Error';
   }
-  return walkedTo(status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
+  return resultOfSteps(status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
 }
 
-/** The same status with its result beside the phase. */
+/** The status with its result. */
 export function withResult(spec: unknown, status: DiagnosisStatus): DiagnosisStatus {
   const { result: before, ...rest } = status;
   const result = resultOf(spec, status);
@@ -43,15 +43,15 @@ export function withResult(spec: unknown, status: DiagnosisStatus): DiagnosisSta
   return result === undefined ? rest : { ...rest, result };
 }
 
-/** Whether the plan of the status waits until spec.approvedPlan names it. */
+/** Whether the plan waits until spec.approvedPlan names it. */
 export function isPlanWaiting(spec: unknown, status: unknown): boolean {
   const plan = textAt(status, 'plan');
   if (plan === undefined || textAt(spec, 'recovery') !== 'Approval') return false;
   return fieldAt(spec, 'dryRun') !== true && plan !== textAt(spec, 'approvedPlan');
 }
 
-/** What a graph that was walked to its end tells of the node; undefined when it tells nothing. */
-function walkedTo(status: unknown): DiagnosisResult | undefined {
+/** What a completed graph says about the node; undefined if it says nothing. */
+function resultOfSteps(status: unknown): DiagnosisResult | undefined {
   const actions = (listAt(status, 'actions') ?? []).map((each) => textAt(each, 'state'));
   const failed = (listAt(status, 'steps') ?? []).filter(
     (each) => textAt(each, 'outcome') === 'Failed',

@@ -2,7 +2,7 @@ import { textAt } from '../../lib/std/json.ts';
 import { givenMap, givenTexts, type Read, type Texts } from './given-texts.ts';
 import { givenTime, NO_TIME, NO_TIME_MS } from './given-time.ts';
 
-/** An alert of Prometheus. Its times are texts, for that is what patterns are compared with. */
+/** An alert of Prometheus. Its times are strings, because patterns are compared with them. */
 export interface Alert {
   readonly labels: Texts;
   readonly annotations: Texts;
@@ -12,11 +12,11 @@ export interface Alert {
   readonly isResolved: boolean;
 }
 
-/** Reads one alert. Both versions of Alertmanager's API and its webhook have these fields alike. */
+/** Parses one alert. Both versions of Alertmanager's API and its webhook have these fields. */
 export function readAlert(value: unknown, now: Date): Read<Alert> {
   const labels = givenMap(value, 'labels');
   if (!labels.ok) return labels;
-  if (Object.keys(labels.value).length === 0) return { ok: false, why: 'it has no labels' };
+  if (Object.keys(labels.value).length === 0) return { ok: false, why: 'no labels' };
   const annotations = givenMap(value, 'annotations');
   if (!annotations.ok) return annotations;
   const texts = givenTexts(value, ['startsAt', 'endsAt', 'generatorURL']);
@@ -26,7 +26,7 @@ export function readAlert(value: unknown, now: Date): Read<Alert> {
   const end = givenTime(endsAt || NO_TIME);
   if (!start || !end) {
     const wrong = start ? `"endsAt" is "${endsAt}"` : `"startsAt" is "${startsAt}"`;
-    return { ok: false, why: `${wrong}, which is no time such as 2021-06-03T08:52:24Z` };
+    return { ok: false, why: `${wrong}: not a time such as 2021-06-03T08:52:24Z` };
   }
   const hasEnded = end.ms !== NO_TIME_MS && end.ms <= now.getTime();
   const alert = {

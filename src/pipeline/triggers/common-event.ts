@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/std/json.ts';
 import { givenMap, givenTexts, type Read, type Texts } from './given-texts.ts';
 
-/** An event in the common form of PagerDuty. */
+/** An event in the Common Event Format of PagerDuty. */
 export interface CommonEvent {
   readonly summary: string;
   readonly source: string;
@@ -39,9 +39,9 @@ export function readCommonEvent(value: unknown): Read<CommonEvent> {
 
 const REQUIRED = ['summary', 'source', 'severity'] as const;
 
-/** What whoever sends an event has left out, though the resource CommonEvent cannot do without it. */
+/** The first required field of the resource CommonEvent that an event lacks. */
 export function missingIn(event: CommonEvent): string | undefined {
   const missing = REQUIRED.find((field) => event[field] === '');
   if (missing === undefined) return undefined;
-  return `"${missing}" is missing: send ${REQUIRED.join(', ')}, each a text of your choice`;
+  return `"${missing}" is missing: send ${REQUIRED.join(', ')}, each a string of your choice`;
 }

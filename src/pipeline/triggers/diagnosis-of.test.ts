@@ -109,7 +109,7 @@ test.each(['1.2.3.5:9100', 'my-node-2', 'localhost:9100', 'my-node:9100:1'])(
   'instance="%s" is another node',
   (instance) => {
     expect(madeOf({ ...LABELS, instance })).toEqual({
-      why: expect.stringContaining(`it is for node "${instance}", and this is my-node`),
+      why: expect.stringContaining(`node "${instance}": not this node (this is my-node)`),
     });
   },
 );
@@ -132,7 +132,7 @@ test('half of a pod is no pod', () => {
 
 test('what could not be kept is refused with its place', () => {
   expect(madeOf({ ...LABELS, pod: 'Not A Pod' })).toEqual({
-    why: 'spec.podReference.name of the Diagnosis would be wrong: not a valid name of a Kubernetes object',
+    why: 'spec.podReference.name of the Diagnosis would be invalid: not a valid name of a Kubernetes object',
   });
 });
 
@@ -193,14 +193,14 @@ test('a Diagnosis tells of which Trigger and which alert it is', () => {
 });
 
 test.each([
-  [{ labels: {} }, 'it has no labels'],
-  ['alert', 'it has no labels'],
+  [{ labels: {} }, 'no labels'],
+  ['alert', 'no labels'],
   [{ labels: ['a'] }, '"labels" is not an object of strings'],
-  [{ labels: { a: 1 } }, '"a" is no text'],
-  [{ labels: { a: 'x'.repeat(16_385) } }, '"a" has 16385 characters, of 16384 at most'],
-  [{ labels: { a: 'b' }, annotations: { c: null } }, '"c" is no text'],
-  [{ labels: { a: 'b' }, startsAt: 'today' }, '"startsAt" is "today", which is no time'],
-  [{ labels: { a: 'b' }, endsAt: 5 }, '"endsAt" is no text'],
+  [{ labels: { a: 1 } }, '"a" is not a string'],
+  [{ labels: { a: 'x'.repeat(16_385) } }, '"a" has 16385 characters, and the limit is 16384'],
+  [{ labels: { a: 'b' }, annotations: { c: null } }, '"c" is not a string'],
+  [{ labels: { a: 'b' }, startsAt: 'today' }, '"startsAt" is "today": not a time'],
+  [{ labels: { a: 'b' }, endsAt: 5 }, '"endsAt" is not a string'],
 ])('the alert %j is refused', (given, why) => {
   const read = readAlert(given, NOW);
   expect(read).toEqual({ ok: false, why: expect.stringContaining(why) });

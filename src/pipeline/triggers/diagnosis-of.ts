@@ -7,7 +7,7 @@ import { placeText } from '../api/problem.ts';
 import type { TriggerSpec } from '../api/trigger.ts';
 import type { Alert } from './alert.ts';
 import type { Read, Texts } from './given-texts.ts';
-import { REPEAT_SECONDS } from './limits.ts';
+import { TTL_SECONDS } from './limits.ts';
 import { diagnosisName, identityOf, type TriggerEvent, titleOf } from './trigger-event.ts';
 
 export interface NamedTrigger {
@@ -15,10 +15,10 @@ export interface NamedTrigger {
   readonly spec: TriggerSpec;
 }
 
-/** The one node on which we stand. */
+/** The node of this agent. */
 export interface Here {
   readonly nodeName: string;
-  /** Its host name and addresses: alerts often name a node by what Prometheus asks, "1.2.3.4:9100". */
+  /** Its host name and addresses: alerts often name a node by its scrape target, "1.2.3.4:9100". */
   readonly otherNames: readonly string[];
 }
 
@@ -33,14 +33,14 @@ export interface TriggeredDiagnosis {
   readonly spec: DiagnosisSpec;
 }
 
-/** Where every KubeDiag puts what a Trigger made. */
+/** The namespace of all Diagnoses from Triggers, in every KubeDiag. */
 export const TRIGGERED_NAMESPACE = 'kubediag';
 
 const PREFIX = 'diagnosis.kubediag.org';
 const TRIGGER = `${PREFIX}/trigger`;
 const IDENTITY = `${PREFIX}/trigger-identity`;
 
-/** By what a repetition is known: this Trigger on this alert. Undefined when no Trigger made it. */
+/** Identifies repeats: this Trigger on this alert. Undefined for a Diagnosis without a Trigger. */
 export function originIn(annotations: Texts = {}): string | undefined {
   const { [TRIGGER]: trigger, [IDENTITY]: identity } = annotations;
   return trigger && identity ? `${trigger} ${identity}` : undefined;
@@ -50,7 +50,7 @@ export function originOf({ name }: NamedTrigger, event: TriggerEvent): string {
   return `${name} ${identityOf(event)}`;
 }
 
-/** The Diagnosis that a Trigger makes of what it matched, or why it makes none. */
+/** The Diagnosis that a Trigger creates from a matching event, or why it creates none. */
 export function diagnosisOf(
   trigger: NamedTrigger,
   event: TriggerEvent,
@@ -76,12 +76,12 @@ export function diagnosisOf(
       ...target.value,
       recovery,
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
-      ttlSecondsAfterFinished: REPEAT_SECONDS,
+      ttlSecondsAfterFinished: TTL_SECONDS,
     }),
   };
   const [problem] = checkResource(diagnosis).problems;
   if (!problem) return { ok: true, value: diagnosis };
-  const why = `${placeText(problem.place)} of the Diagnosis would be wrong: ${problem.what}`;
+  const why = `${placeText(problem.place)} of the Diagnosis would be invalid: ${problem.what}`;
   return { ok: false, why };
 }
 
@@ -96,23 +96,23 @@ function targetOf(spec: TriggerSpec, event: TriggerEvent, here: Here): Read<Targ
     const { nodeName } = here;
     return { ok: true, value: { nodeName, ...(podReference ? { podReference } : {}) } };
   }
-  // A pod that is named without its node is looked for here.
+  // A pod without a node is looked for on this one.
   if (podReference) return { ok: true, value: { podReference } };
   const why =
-    'it names no node and no pod: give the Trigger spec.nodeName, or a label that is there';
+    'the event names no node and no pod: set spec.nodeName of the Trigger, or use a label that exists';
   return { ok: false, why };
 }
 
-/** What the labels say to which the template points. */
+/** The node and the pod in the labels that the template names. */
 function namedBy({ labels }: Alert, { sourceTemplate }: TriggerSpec): Target {
   const template = sourceTemplate.prometheusAlertTemplate;
-  const said = (label = '') => (label === '' ? '' : (textAt(labels, label) ?? ''));
-  const namespace = said(template?.podNamespaceReferenceLabel);
-  const name = said(template?.podNameReferenceLabel);
-  const container = said(template?.containerReferenceLabel);
+  const textOf = (label = '') => (label === '' ? '' : (textAt(labels, label) ?? ''));
+  const namespace = textOf(template?.podNamespaceReferenceLabel);
+  const name = textOf(template?.podNameReferenceLabel);
+  const container = textOf(template?.containerReferenceLabel);
   const podReference = { namespace, name, ...(container === '' ? {} : { container }) };
   return {
-    nodeName: said(template?.nodeNameReferenceLabel),
+    nodeName: textOf(template?.nodeNameReferenceLabel),
     ...(namespace === '' || name === '' ? {} : { podReference }),
   };
 }
@@ -127,11 +127,11 @@ function isHere(named: string, { nodeName, otherNames }: Here): boolean {
 }
 
 function elsewhere(node: string, { nodeName }: Here): string {
-  const args = `it is for node "${node}", and this is ${nodeName}: send it to the agent there`;
-  return `${args}; if that is another name of this one, start serve with --node-name`;
+  const why = `node "${node}": not this node (this is ${nodeName}); send the event to the agent there`;
+  return `${why}. If that is another name of this node, start serve with --node-name`;
 }
 
-/** Those of the Trigger, and over them the labels that it asks for. */
+/** The parameters of the Trigger, overridden by the labels that it injects. */
 function parametersOf({ parameters, sourceTemplate }: TriggerSpec, event: TriggerEvent): Texts {
   if (event.source !== 'prometheusAlertTemplate') return parameters ?? {};
   const { labels } = event.what;

@@ -2,15 +2,15 @@ import { byteKey, bytewiseSorted } from '../../lib/std/bytewise.ts';
 import { fnv64 } from '../../lib/std/fnv64.ts';
 import type { CommonEvent } from './common-event.ts';
 
-/** No text of UTF-8 has this byte, so it tells where one ends. */
+/** This byte never occurs in UTF-8, so it separates strings. */
 const END = '\xff';
 
-/** The name of an alert by its labels, the same as Prometheus and Alertmanager have: 16 digits. */
+/** The fingerprint of an alert's labels, as in Prometheus and Alertmanager: 16 digits. */
 export function fingerprintOf(labels: Readonly<Record<string, string>>): string {
   return hashOf(pairsIn(labels)).toString(16).padStart(16, '0');
 }
 
-/** The name of an event by all that it says, as every KubeDiag counts it: a decimal number. */
+/** The hash of all fields of an event, as in every KubeDiag: a decimal number. */
 export function signatureOf(event: CommonEvent): string {
   const { summary, source, severity, timestamp, component, group, customDetails } = event;
   const texts = [summary, source, severity, timestamp, event.class, component, group];

@@ -1,14 +1,14 @@
 import { fieldAt } from '../../lib/std/json.ts';
 import { TEXT_CHARACTERS_MAX } from './limits.ts';
 
-/** Something that was sent, or why it cannot be read. */
+/** A parsed value, or why it is malformed. */
 export type Read<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly why: string };
 
 export type Texts = Readonly<Record<string, string>>;
 
-/** The texts of a field; what is absent is empty. */
+/** String fields; an absent one is empty. */
 export function givenTexts<K extends string>(
   value: unknown,
   fields: readonly K[],
@@ -19,7 +19,7 @@ export function givenTexts<K extends string>(
   return { ok: true, value: Object.fromEntries(given) as Record<K, string> };
 }
 
-/** A map of texts; one that is absent is empty. */
+/** A map of strings; an absent one is empty. */
 export function givenMap(value: unknown, field: string): Read<Texts> {
   const map = fieldAt(value, field) ?? {};
   if (typeof map !== 'object' || Array.isArray(map)) {
@@ -31,10 +31,10 @@ export function givenMap(value: unknown, field: string): Read<Texts> {
 
 function wrongIn(pairs: readonly (readonly [string, unknown])[]): string | undefined {
   for (const [name, text] of pairs) {
-    if (typeof text !== 'string') return `"${name}" is no text`;
+    if (typeof text !== 'string') return `"${name}" is not a string`;
     const { length } = text;
     if (length > TEXT_CHARACTERS_MAX) {
-      return `"${name}" has ${length} characters, of ${TEXT_CHARACTERS_MAX} at most`;
+      return `"${name}" has ${length} characters, and the limit is ${TEXT_CHARACTERS_MAX}`;
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** A time as Prometheus sends it, and as patterns have known it ever since: in the words of Go. */
+/** A time as Prometheus sends it, and as Go formats it: patterns are compared with that. */
 export interface GivenTime {
   readonly ms: number;
   readonly text: string;
@@ -7,11 +7,11 @@ export interface GivenTime {
 // 2021-06-03T08:52:24.5Z, 2021-06-03T16:52:24+08:00
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.](\d+))?(Z|[+-]\d\d:\d\d)$/;
 
-/** What Go has where nothing was said. */
+/** The zero time of Go. */
 export const NO_TIME = '0001-01-01T00:00:00Z';
 export const NO_TIME_MS = Date.parse(NO_TIME);
 
-/** "2021-06-03 16:52:24.5 +0800 +0800"; UTC has a name. Undefined when it is no time. */
+/** "2021-06-03 16:52:24.5 +0800 +0800"; UTC has a name. Undefined if it is not a time. */
 export function givenTime(text: string): GivenTime | undefined {
   const [, day, clock, fraction = '', zone = ''] = TIME.exec(text) ?? [];
   const ms = Date.parse(text);

@@ -1,26 +1,26 @@
-/** Of a pattern, as it is written. Those that people write have a few dozen characters. */
+/** Of the text of a pattern. Usual ones have a few dozen. */
 export const PATTERN_CHARACTERS_MAX = 1_024;
 
-/** Steps into which a pattern is compiled: "a{900}" has 900 of them. */
+/** Instructions of a compiled pattern: "a{900}" has 900. */
 export const PATTERN_STEPS_MAX = 2_000;
 
 /**
- * Steps times characters, of all patterns of a Trigger and their texts: so much work is a comparison
- * at most, a quarter of a second. The usual ones, of twenty steps, may have the longest texts.
+ * Instructions times characters, for all patterns of a Trigger: about a quarter of a second for one
+ * comparison. A usual pattern of twenty instructions can be compared with the longest texts.
  */
 export const COMPARISON_MAX = 2_000_000;
 
 /** Patterns of one Trigger. */
 export const PATTERNS_MAX = 100;
 
-/** Of one text that came with an alert: a label, a description. */
+/** Of one string in an alert, such as a label or a description. */
 export const TEXT_CHARACTERS_MAX = 16_384;
 
-/** Alerts in one request. Prometheus sends 256 at once, unless it is told otherwise. */
+/** Alerts in one request. Prometheus sends 256 at once by default. */
 export const ALERTS_MAX = 1_000;
 
-/** What of a name is taken into the name of a Diagnosis, which may have 253 in all. */
+/** Of an alert's name in the name of a Diagnosis, which may have 253. */
 export const NAME_PART_CHARACTERS_MAX = 180;
 
-/** Ten days, as every KubeDiag keeps what has ended. Nobody applied it, so nobody would delete it. */
-export const REPEAT_SECONDS = 864_000;
+/** Ten days, as in every KubeDiag: a Diagnosis that nobody applied is deleted by nobody. */
+export const TTL_SECONDS = 864_000;

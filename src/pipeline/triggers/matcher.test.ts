@@ -176,8 +176,8 @@ test('every wrong pattern is told with its place', () => {
 });
 
 test.each([
-  ['too long', 'a'.repeat(1_025), 'it has 1025 characters, of 1024 at most'],
-  ['too large', 'a{1000}b{1000}c{1000}', 'it repeats too much: 3002 steps'],
+  ['too long', 'a'.repeat(1_025), '1025 characters, and the limit is 1024'],
+  ['too large', 'a{1000}b{1000}c{1000}', 'too many repetitions: 3002 instructions'],
   ['looking back', '(a)\\1', 'invalid escape sequence'],
   ['looking ahead', '(?=a)', 'invalid or unsupported Perl syntax'],
 ])('a pattern that is %s is refused', (_, alertName, why) => {
@@ -189,7 +189,7 @@ const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`label${
 
 test('more patterns than anybody needs are refused', () => {
   expect(checkPatterns(triggerOn('prometheusAlertTemplate', { labels: many }))).toMatchObject([
-    { what: 'it has 101 patterns, of 100 at most' },
+    { what: '101 patterns, and the limit is 100' },
   ]);
 });
 
@@ -210,7 +210,7 @@ test('a large pattern is not compared with a long text, and all patterns count t
   const given = (length: number) => ({ labels: { alertname: 'b'.repeat(length), x: 'b' } });
   const of = (regexp: object, length: number) =>
     compared('prometheusAlertTemplate', regexp, given(length));
-  const error = expect.stringContaining('too large for texts as long as these');
+  const error = expect.stringContaining('too large for strings of this length');
   expect(of({ alertName: large }, 2_000)).toEqual(FALSE);
   expect(of({ alertName: large }, 2_200)).toEqual({ matched: false, error });
   const twice = { alertName: `b|${large}`, labels: { alertname: large } };

@@ -6,7 +6,7 @@ import { readPattern } from './pattern.ts';
 
 type SourceTemplate = TriggerSpec['sourceTemplate'];
 
-/** What can happen, by the template that waits for it; a schedule is no matter of patterns. */
+/** The templates with patterns; a schedule has none. */
 const SOURCES = [
   'prometheusAlertTemplate',
   'kubernetesEventTemplate',
@@ -15,31 +15,31 @@ const SOURCES = [
 
 export type Source = (typeof SOURCES)[number];
 
-/** Whether a Trigger waits for this; with an error when that cannot be said. */
+/** Whether a Trigger matches an event, or the error that prevents the comparison. */
 export interface Match {
   readonly matched: boolean;
   readonly error?: string;
 }
 
-/** One pattern: where it stands in its template, and with which text of what happened it is compared. */
+/** One pattern, its place in the template, and the field of the event that it is compared with. */
 interface Wanted {
   readonly place: readonly string[];
   readonly pattern: string;
   readonly at: readonly string[];
-  /** Where there is no text, an empty one is meant, but for keys that somebody asks for by name. */
+  /** An absent field counts as empty, except a key that the pattern names. */
   readonly mustBeThere?: true;
 }
 
-/** Compares what happens with a Trigger, whose patterns are read once. */
-export function matcherFor(spec: TriggerSpec, source: Source): (happened: object) => Match {
+/** Compares events with a Trigger, whose patterns are compiled once. */
+export function matcherFor(spec: TriggerSpec, source: Source): (event: object) => Match {
   if (spec.sourceTemplate[source] === undefined) return () => ({ matched: false });
   const wanted = wantedIn(spec.sourceTemplate, source);
   const read = wanted.map((each) => ({ ...each, compare: readPattern(each.pattern) }));
-  return (happened) => {
+  return (event) => {
     let work = 0;
     for (const { compare, at, mustBeThere } of read) {
       if (!compare.ok) return { matched: false, error: compare.why };
-      const text = textAt(happened, ...at) ?? (mustBeThere ? undefined : '');
+      const text = textAt(event, ...at) ?? (mustBeThere ? undefined : '');
       if (text === undefined) return { matched: false };
       work += compare.steps * text.length;
       if (work > COMPARISON_MAX) return { matched: false, error: TOO_MUCH };
@@ -49,16 +49,16 @@ export function matcherFor(spec: TriggerSpec, source: Source): (happened: object
   };
 }
 
-const TOO_MUCH = 'its patterns are too large for texts as long as these: write shorter patterns';
+const TOO_MUCH = 'the patterns are too large for strings of this length: use shorter patterns';
 
-/** What is wrong with the patterns of a Trigger: whoever applies it is told, not whoever waits for it. */
+/** The problems of the patterns of a Trigger, for the person who applies it. */
 export function checkPatterns({ sourceTemplate }: TriggerSpec): readonly Problem[] {
   return SOURCES.flatMap((source) => {
     const regexp: Place = ['spec', 'sourceTemplate', source, 'regexp'];
     const wanted = wantedIn(sourceTemplate, source);
     if (wanted.length > PATTERNS_MAX) {
-      const what = `it has ${wanted.length} patterns, of ${PATTERNS_MAX} at most`;
-      return [problem(regexp, what, 'leave out what is not needed')];
+      const what = `${wanted.length} patterns, and the limit is ${PATTERNS_MAX}`;
+      return [problem(regexp, what, 'remove some of them')];
     }
     return wanted.flatMap(({ place, pattern }) => {
       const read = readPattern(pattern);
@@ -67,7 +67,7 @@ export function checkPatterns({ sourceTemplate }: TriggerSpec): readonly Problem
   });
 }
 
-const READABLE = 'write a regular expression of RE2; what stands for itself has a "\\" before it';
+const READABLE = 'use the syntax of RE2, with "\\" before characters that have a meaning in it';
 
 function problem(place: Place, what: string, fix: string): Problem {
   return { severity: 'problem', place, what, fix };
@@ -102,7 +102,7 @@ function inAlert({ alertName, startsAt, endsAt, generatorURL, ...maps }: AlertPa
   ];
 }
 
-/** Of an event as Kubernetes writes it. */
+/** For an Event of Kubernetes. */
 function inEvent({ name, namespace, reason, message, source }: EventPatterns) {
   return [
     ...one(['name'], name, ['metadata', 'name']),

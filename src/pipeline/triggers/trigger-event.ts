@@ -3,15 +3,15 @@ import type { CommonEvent } from './common-event.ts';
 import { fingerprintOf, signatureOf } from './fingerprint.ts';
 import { NAME_PART_CHARACTERS_MAX } from './limits.ts';
 
-/** Something that happened, in the form in which Triggers are asked about it. */
+/** An alert or an event for Triggers. */
 export type TriggerEvent =
   | { readonly source: 'prometheusAlertTemplate'; readonly what: Alert }
   | { readonly source: 'commonEventTemplate'; readonly what: CommonEvent };
 
-/** What a Trigger may wait for of which only the API server knows, or a clock: here it waits for ever. */
+/** Templates that need an API server or a scheduler: a Trigger with one of them never fires here. */
 export const UNSUPPORTED_SOURCES: readonly string[] = ['kubernetesEventTemplate', 'cronTemplate'];
 
-/** The same for the same thing, however often it is sent. */
+/** The same for all repeats of an event. */
 export function identityOf({ source, what }: TriggerEvent): string {
   return source === 'prometheusAlertTemplate' ? fingerprintOf(what.labels) : signatureOf(what);
 }
@@ -25,8 +25,8 @@ export function titleOf(event: TriggerEvent): string {
 }
 
 /**
- * How its Diagnosis is called: prometheus-alert.node-down.94df165.1622707344. Others of the same
- * second may have that name already, so there is a second one, and so on.
+ * The name of its Diagnosis: prometheus-alert.node-down.94df165.1622707344. Another one of the same
+ * second may have that name, so there are further choices.
  */
 export function diagnosisName(event: TriggerEvent, now: Date, choice: number): string {
   const seconds = Math.floor(now.getTime() / 1_000);
@@ -38,7 +38,7 @@ export function diagnosisName(event: TriggerEvent, now: Date, choice: number): s
   return `prometheus-alert.${name}.${identityOf(event).slice(0, 7)}.${last}`;
 }
 
-/** What of a text may stand in the name of an object; where nothing may, a word for it. */
+/** The characters of a string that the name of an object may have. */
 function namePart(text: string): string {
   const allowed = text.toLowerCase().replace(/[^-a-z0-9]+/g, '-');
   return allowed.slice(0, NAME_PART_CHARACTERS_MAX).replace(/^-+|-+$/g, '') || 'unnamed';

@@ -133,7 +133,7 @@ test('what is wrong is told for each, and the rest is applied', async () => {
   );
   expect(code).toBe(3);
   expect(out).toBe(`operationset.${NAMES}/set created\ndiagnosis.${NAMES}/far created\n`);
-  expect(err).toContain('the graph goes round in a circle: 1 → 2 → 1');
+  expect(err).toContain('the graph has a cycle: 1 → 2 → 1');
   expect(err).toContain(`all.json:1: Operation 'nobody' does not exist yet`);
   expect(err).toContain('all.json:1: node elsewhere: not this node (this is my-node)');
   expect(err).toContain('ConfigMap: not a resource of diagnosis.kubediag.org, ignored');

@@ -161,7 +161,7 @@ spec:
   test('are told by the line of the key, or of what lacks it', () => {
     const text = SET.replace('    - 2\n', '    - 7\n').replace('    operation: two\n', '');
     expect(reported(linted(`# first\n---\n${OPERATION}---\n${text}`))).toEqual([
-      'a.yaml:23 problem spec.adjacencyList[1].to[0]: node 1 leads to node 7, and there is none',
+      'a.yaml:23 problem spec.adjacencyList[1].to[0]: node 1 leads to node 7, which does not exist',
       'a.yaml:24 problem spec.adjacencyList[2]: node 2 has no operation',
       'a.yaml:24 problem spec.adjacencyList[2]: node 2 is unreachable from start node',
     ]);
