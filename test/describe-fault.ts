@@ -68,7 +68,7 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
     return makeReport({ ...(await nodeFacts(snapshot)), tookMs: 0 }, [judged]);
   };
 
-  describe(fault.id, () => {
+  describe(`${fault.id} on all fixtures`, () => {
     test('gives the golden answers', async () => {
       const answers: Record<string, unknown> = {};
       for (const name of names) {
@@ -182,7 +182,7 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
 }
 
 // active-hangs, look-alike-prefix, healthy
-const NAMED = /^(active|broken|damaged|latent|benign|healthy|look-alike|unclear)(?:-|$)/;
+const NAMED = /^(active|broken|damaged|latent|benign|clear|healthy|look-alike|unclear)(?:-|$)/;
 
 /** What the first word of a fixture's name says of it: a golden answer can be rewritten by mistake. */
 const EXPECTED: Readonly<
@@ -193,6 +193,7 @@ const EXPECTED: Readonly<
   damaged: { state: 'found', alarm: 'damaged' },
   latent: { state: 'found', alarm: 'latent' },
   benign: { state: 'clear', alarm: 'benign' },
+  clear: { state: 'clear' },
   healthy: { state: 'clear' },
   'look-alike': { state: 'clear' },
   unclear: { state: 'unknown' },
