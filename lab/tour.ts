@@ -12,7 +12,6 @@ import { type LabNode, labNode } from './exam/lab-node.ts';
 import { CHECK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
 import { recoverArguments } from './exam/recover-arguments.ts';
 import type { RunningLab } from './known-labs.ts';
-import { pause } from './pause.ts';
 import { PLACES } from './places.ts';
 import { calledHere, serveLab } from './serve.ts';
 import {
@@ -208,4 +207,37 @@ async function run(args: readonly string[], { lab, terminal }: Walk): Promise<Ra
   const merged = [systemProgram('sh') ?? 'sh', '-c', 'exec "$@" 2>&1', 'sh'];
   const colour = isColoured ? ['env', 'FORCE_COLOR=1'] : [];
   return runOnNode(lab, [...merged, ...colour, PLACES.executable, ...args], RECOVER_MS);
+}
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+/** Waits for Enter. The key q and the end of input mean stop. */
+function pause(question: string, stop: AbortSignal): Promise<'continue' | 'stop'> {
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  // A key counts at once, without Enter after it.
+  stdin.setRawMode(true);
+  return new Promise((resolve) => {
+    const settle = (answer: 'continue' | 'stop') => {
+      stop.removeEventListener('abort', leave);
+      stdin.off('data', hear).off('end', leave).off('error', leave);
+      stdin.setRawMode(false);
+      stdin.pause();
+      stderr.write('\n');
+      resolve(answer);
+    };
+    const leave = () => settle('stop');
+    const hear = (chunk: Buffer) => {
+      const keys = chunk.toString();
+      // In raw mode Ctrl-C arrives as a character.
+      if (keys.includes(CTRL_C)) process.kill(process.pid, 'SIGINT');
+      else if (keys.includes(CTRL_D) || /q/i.test(keys)) leave();
+      else if (/[\r\n]/.test(keys)) settle('continue');
+    };
+    stop.addEventListener('abort', leave);
+    stdin.on('data', hear).on('end', leave).on('error', leave);
+    stdin.resume();
+    if (stop.aborted) leave();
+  });
 }

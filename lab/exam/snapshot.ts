@@ -1,13 +1,16 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startTimeOf } from '../../src/lib/std/start-time-of.ts';
 import { unescapeOctal } from '../../src/lib/std/unescape-octal.ts';
 import { PLACES } from '../places.ts';
 import type { ListedContainer, ListedPod, PracticeNode } from '../practice-node.ts';
+import { hasEnded } from '../process-mark.ts';
 import type { Snapshot } from './compare.ts';
 import { fileLines } from './files.ts';
-import { RUNTIME_ANSWER_MS } from './limits.ts';
+import { unlessGone } from './ignore-missing.ts';
+import { COMMAND_LINE_MAX, RUNTIME_ANSWER_MS, YOUNG_MS } from './limits.ts';
 import { mountLine } from './mount-line.ts';
 import { mountTablesHere } from './mount-tables.ts';
-import { type NodeProcess, processesHere } from './processes.ts';
 
 /** Where this program keeps what it did, and the evidence for it. */
 export const STATE_FOLDER = '/var/lib/kubediag';
@@ -164,4 +167,38 @@ function withoutAccident(line: string): string {
     .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
     .replace(/(\/pods\/[^/ ]+(?:\/volumes)? folder) 075[05]/, '$1 RIGHTS')
     .replace(/\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..TIME');
+}
+
+interface NodeProcess {
+  readonly pid: number;
+  /** Its command line, without the folder of its program. */
+  readonly words: string;
+  readonly mountNamespace: string;
+  /** As the kernel lists them: those of a container name it, or its pod. */
+  readonly cgroups: string;
+}
+
+/** The kernel counts the age of a process in these, on every machine that it runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Whoever runs here and stays: without us, who began a moment ago, and without the dead. */
+function processesHere(): readonly NodeProcess[] {
+  const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0)
+    .flatMap((pid) => unlessGone(() => processAt(pid, uptimeMs)) ?? []);
+}
+
+function processAt(pid: number, uptimeMs: number): readonly NodeProcess[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const begunMs = ((startTimeOf(stat) ?? 0) / TICKS_PER_SECOND) * 1000;
+  const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  // /usr/bin/containerd-shim-runc-v2 -namespace k8s.io: its folder is another on other machines.
+  const words = line.replace(/^\S*\//, '');
+  const isDead = words === '' || hasEnded(stat);
+  if (isDead || pid === process.pid || uptimeMs - begunMs < YOUNG_MS) return [];
+  const mountNamespace = readlinkSync(`/proc/${pid}/ns/mnt`);
+  const cgroups = readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+  return [{ pid, words: words.slice(0, COMMAND_LINE_MAX), mountNamespace, cgroups }];
 }

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getAsset, isSea } from 'node:sea';
 import type { KubeletVersion } from '../settings.ts';
-import { dumpOf } from './dumps.ts';
-import { metricsOf } from './metrics.ts';
+import type { CleanedUp } from './orphans.ts';
+import type { Pod } from './pod.ts';
 import type { SyncLoop } from './sync-loop.ts';
+import { placeOf } from './volume-files.ts';
 
 export interface Page {
   readonly status: number;
@@ -53,3 +57,68 @@ const UNHEALTHY: Readonly<Record<KubeletVersion, string>> = {
   'v1.18.20': `${WELL_BUT_LOOP}healthz check failed\n`,
   'v1.36.3': `${WELL_BUT_LOOP}[+]device-plugin ok\nhealthz check failed\n`,
 };
+
+interface DumpOptions {
+  readonly version: KubeletVersion;
+  /** Whether the sync loop is held up by a dead mount of an orphan, or waits for work. */
+  readonly state: 'healthy' | 'blocked';
+  /** each: debug=2, every goroutine for itself. counted: debug=1, those with one stack together. */
+  readonly form: 'each' | 'counted';
+}
+
+/**
+ * Recorded from a real kubelet of that version, or one of the same minor version; goroutines that are of
+ * no interest are left out.
+ */
+function dumpOf({ version, state, form }: DumpOptions): string {
+  const recorded = version === 'v1.18.20' ? 'v1.18.8' : version;
+  const name = `${recorded}-${state}-${form}.txt`;
+  return isSea()
+    ? getAsset(`dumps/${name}`, 'utf8')
+    : readFileSync(join(import.meta.dirname, 'dumps', name), 'utf8');
+}
+
+interface Counted {
+  readonly version: KubeletVersion;
+  readonly pods: readonly Pod[];
+  readonly cleanedUp: CleanedUp;
+}
+
+/** The page of numbers, as far as anybody reads it who looks for the faults of a node. */
+function metricsOf({ version, pods, cleanedUp }: Counted): string {
+  const lines = [buildLine(version), ...volumeLines(pods)];
+  if (!isOld(version)) {
+    lines.push(
+      `kubelet_running_pods ${pods.length}`,
+      `kubelet_orphan_pod_cleaned_volumes ${cleanedUp.orphans}`,
+      `kubelet_orphan_pod_cleaned_volumes_errors ${cleanedUp.failed}`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function isOld(version: KubeletVersion): boolean {
+  return version.startsWith('v1.18.');
+}
+
+/** The labels had other names before 1.19. */
+function buildLine(version: KubeletVersion): string {
+  const [, minor = ''] = version.split('.');
+  const rest = `major="1",minor="${minor}",platform="linux/${process.arch === 'x64' ? 'amd64' : process.arch}"`;
+  return isOld(version)
+    ? `kubernetes_build_info{compiler="gc",gitVersion="${version}",goVersion="go1.13.15",${rest}} 1`
+    : `kubernetes_build_info{compiler="gc",git_version="${version}",go_version="go1.26.8",${rest}} 1`;
+}
+
+function volumeLines(pods: readonly Pod[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const volume of pods.flatMap(({ volumes }) => volumes)) {
+    const plugin = placeOf(volume)?.plugin.replace('~', '/');
+    if (plugin !== undefined) counts.set(plugin, (counts.get(plugin) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([plugin, count]) =>
+    ['actual_state_of_world', 'desired_state_of_world'].map(
+      (state) => `volume_manager_total_volumes{plugin_name="${plugin}",state="${state}"} ${count}`,
+    ),
+  );
+}

@@ -1,4 +1,3 @@
-import { KINDS } from './kinds.ts';
 import type { StoredObject } from './object-store.ts';
 
 /** What is asked of an API server, by its path: objects of a kind, or one of them. */
@@ -48,3 +47,20 @@ function textAt(object: StoredObject, path: string): string {
   }
   return typeof value === 'string' ? value : '';
 }
+
+/** What kubelets ask for, by the name in a path: the kind that they want to find in the answer. */
+const KINDS: Readonly<Record<string, string>> = {
+  configmaps: 'ConfigMap',
+  csidrivers: 'CSIDriver',
+  csinodes: 'CSINode',
+  events: 'Event',
+  leases: 'Lease',
+  nodes: 'Node',
+  persistentvolumeclaims: 'PersistentVolumeClaim',
+  persistentvolumes: 'PersistentVolume',
+  pods: 'Pod',
+  runtimeclasses: 'RuntimeClass',
+  secrets: 'Secret',
+  serviceaccounts: 'ServiceAccount',
+  services: 'Service',
+};

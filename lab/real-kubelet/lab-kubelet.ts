@@ -35,7 +35,7 @@ export function labKubelet(name: string, version: string): LabKubelet {
       `--kubeconfig=${KUBECONFIG}`,
       `--root-dir=${PLACES.kubeletRoot}`,
       `--hostname-override=${name}`,
-      // The API stand-in tells it the address of its node: see `known-node.ts`.
+      // The API stand-in tells it the address of its node: see `run-api.ts`.
       '--cloud-provider=external',
       ...flags,
       '--v=2',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, textAt } from '../../lib/std/json.ts';
 import { API_VERSION } from '../../pipeline/api/kinds.ts';
 import { settleOperationSet } from '../../pipeline/store/operation-set-status.ts';
@@ -7,14 +8,12 @@ import { answerOf } from '../../pipeline/store/store-answer.ts';
 import { createdObject, keyOf, updatedObject } from '../../pipeline/store/stored-object.ts';
 import { type Admitted, admit, type CheckHere, isSame } from './admission.ts';
 import { json, type WebAnswer, type WebRequest } from './answer.ts';
-import { lateChanges } from './late-changes.ts';
-import { PATCH_ATTEMPTS_MAX } from './limits.ts';
+import { PATCH_ATTEMPTS_MAX, WARNINGS_CHARACTERS_MAX } from './limits.ts';
 import { mergePatch } from './merge-patch.ts';
 import { jsonIn, objectIn } from './read-body.ts';
 import { namedTarget, type ResourceTarget, selectionOf } from './resource-target.ts';
 import { StatusError } from './status-error.ts';
 import { includeObjectIn, piecesOf, tableOf, tablePieces, wantsTable } from './table.ts';
-import { warningHeaders } from './warning-headers.ts';
 import { type OpenWatches, watchResources } from './watch-resources.ts';
 import { isDryRunOf, type WriteOptions, writeOptionsIn } from './write-options.ts';
 
@@ -260,3 +259,36 @@ async function remove(
 }
 
 const TYPES = ['application/json'];
+
+/** What still has an effect after the end. */
+const EFFECTIVE: ReadonlySet<string> = new Set(['ttlSecondsAfterFinished']);
+
+/** The changed fields of the spec that have no effect because the Diagnosis has ended. */
+function lateChanges(
+  { kind, spec: before, status }: Pick<StoredObject, 'kind' | 'spec' | 'status'>,
+  spec: StoredObject['spec'],
+): readonly string[] {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  if (kind !== 'Diagnosis' || !hasEnded) return [];
+  const fields = new Set([...Object.keys(before), ...Object.keys(spec)]);
+  return [...fields].filter(
+    (field) => !EFFECTIVE.has(field) && !isDeepStrictEqual(before[field], spec[field]),
+  );
+}
+
+/** What kubectl prints beside an answer. Some clients take no more than 16 KiB of headers. */
+function warningHeaders(warnings: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  const lines: string[] = [];
+  let characters = 0;
+  for (const [index, text] of warnings.entries()) {
+    // A header is ASCII of one line.
+    const line = text.replace(/[^ -~]/g, '?').replace(/["\\]/g, "'");
+    characters += line.length;
+    if (characters > WARNINGS_CHARACTERS_MAX) {
+      lines.push(`and ${warnings.length - index} more of such warnings`);
+      break;
+    }
+    lines.push(line);
+  }
+  return lines.length === 0 ? {} : { Warning: lines.map((text) => `299 - "${text}"`) };
+}

@@ -1,5 +1,3 @@
-import { concatBytes } from './concat-bytes.ts';
-
 /** A file in an archive. */
 export interface TarEntry {
   readonly name: string;
@@ -92,4 +90,14 @@ function asciiAt(block: Uint8Array, at: number, length: number): string {
 
 function put(block: Uint8Array, at: number, text: string): void {
   for (let index = 0; index < text.length; index += 1) block[at + index] = text.charCodeAt(index);
+}
+
+function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
 }

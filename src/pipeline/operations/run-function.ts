@@ -9,7 +9,6 @@ import { exitFailure } from './exit-failure.ts';
 import { lastLine } from './last-line.ts';
 import { ANSWER_BYTES_MAX, CODE_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
-import { PYTHON_MAIN } from './python-main.ts';
 import { resultsIn } from './results-in.ts';
 
 type FunctionProcessor = Extract<Processor, { way: 'function' }>;
@@ -115,3 +114,23 @@ function resultOf(ended: ProgramResult, step: FunctionStep): OperationResult {
   const nothing = 'its handler returned nothing, and the last line that it printed';
   return failedWith(answer ? results : `${nothing} is no answer: ${results}`);
 }
+
+/**
+ * What stands around a function: it hands the context to the handler, and its dict back to us on a
+ * channel of its own. Whatever the function prints goes with its errors, in its order, and is no answer.
+ */
+const PYTHON_MAIN = `
+import json, os, sys
+
+answer = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
+os.dup2(2, 1)
+context = json.loads(sys.stdin.buffer.read())
+sys.path.insert(0, sys.argv[1])
+
+from function import handler
+
+result = handler(context)
+if result is not None:
+    json.dump(result, answer, ensure_ascii=False)
+answer.flush()
+`;

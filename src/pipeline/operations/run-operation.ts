@@ -1,6 +1,6 @@
 import type { Processor } from '../api/processor-of.ts';
 import { processors } from './catalogue.ts';
-import { AGENT_PORT, ANSWER_BYTES_MAX, RETRY_WAITS_MS } from './limits.ts';
+import { AGENT_PORT, ANSWER_BYTES_MAX, OVERTIME_MS, RETRY_WAITS_MS } from './limits.ts';
 import { noteUnused } from './note-unused.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
@@ -9,7 +9,6 @@ import type { ServerTrust } from './run-exchange.ts';
 import { runFunction } from './run-function.ts';
 import { type HttpStep, type Limited, runHttp } from './run-http.ts';
 import { runScript } from './run-script.ts';
-import { withinTime } from './within-time.ts';
 
 export interface OperationStep {
   /** The name of the Operation. */
@@ -92,4 +91,22 @@ function bounded(result: OperationResult): OperationResult {
   const size = Object.values(result.results ?? {}).reduce((sum, { length }) => sum + length, 0);
   if (size <= ANSWER_BYTES_MAX) return result;
   return failedWith(`it found more than ${ANSWER_BYTES_MAX} characters, which is too much to keep`);
+}
+
+/**
+ * The end of a step, a while after its time at the latest. Looks, exchanges and programs end by their
+ * own limits before; this is for the case that something in between never does, such as a dead disk.
+ */
+async function withinTime(
+  running: Promise<OperationResult>,
+  timeoutMs: number,
+): Promise<OperationResult> {
+  const late = Promise.withResolvers<OperationResult>();
+  const why = `it did not end within ${timeoutMs / 1_000} s, and does not heed its limit`;
+  const timer = setTimeout(() => late.resolve(failedWith(why)), timeoutMs + OVERTIME_MS);
+  try {
+    return await Promise.race([running, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
