@@ -164,7 +164,8 @@ function changesOf(node: Node, text: string, { inList, inChain }: Place): readon
       return isSuper ? [] : [{ kind: 'drop statement', after: '', form: 'statement' }];
     }
     case 'ReturnStatement':
-      if (!node.argument) return [];
+      // `return false` is flipped already, and undefined is as false to most who ask.
+      if (!node.argument || node.argument.type === 'Literal') return [];
       return [{ kind: 'return nothing', after: 'return undefined;', form: 'statement' }];
     default:
       return [];
