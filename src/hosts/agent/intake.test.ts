@@ -146,7 +146,11 @@ test.each([
     alert({ node: '1.2.3.4:9100' }),
     'Trigger a: node "1.2.3.4:9100": not this node (this is my-node); send the event to the agent there. If that is another name of this node, start serve with --node-name',
   ],
-  ['of no node', alert({ node: '' }), expect.stringContaining('Trigger a: the event names no node')],
+  [
+    'of no node',
+    alert({ node: '' }),
+    expect.stringContaining('Trigger a: the event names no node'),
+  ],
 ])('an alert that is %s makes nothing, and that is told', async (_, given, note) => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');

@@ -1,9 +1,6 @@
 import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
 
-/**
- * Asks until somebody says it. A kubelet that is started after us says it later, and a Diagnosis that
- * names the node waits for a minute.
- */
+/** Asks for the node name until there is an answer: the kubelet may start after the agent. */
 export async function learnName(
   ask: () => Promise<string | undefined>,
   againMs: number,

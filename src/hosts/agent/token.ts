@@ -7,14 +7,14 @@ import { TOKEN_BYTES_MAX } from './limits.ts';
 const TOKEN = /^[\w-]{43}$/;
 
 export interface OwnTokens {
-  /** Opens all. */
+  /** Permits everything. */
   readonly token: string;
   readonly isNew: boolean;
-  /** Takes alerts in, and shows numbers. */
+  /** Permits sending alerts and reading metrics. */
   readonly intakeToken: string;
 }
 
-/** The tokens of this agent: made once, and kept for our eyes only. Throws when others can see them. */
+/** The tokens of this agent, created once and readable by root only. Throws if others can read them. */
 export async function ownTokens(folder: string): Promise<OwnTokens> {
   const { token: intakeToken } = await ownToken(join(folder, 'intake-token'));
   return { ...(await ownToken(join(folder, 'token'))), intakeToken };
@@ -25,7 +25,7 @@ async function ownToken(
 ): Promise<{ readonly token: string; readonly isNew: boolean }> {
   const stored = secretIfThere(path, TOKEN_BYTES_MAX)?.trim() ?? '';
   if (TOKEN.test(stored)) return { token: stored, isNew: false };
-  // Also in the place of one that a crash left half written.
+  // This also replaces a token that a crash left incomplete.
   const token = randomBytes(32).toString('base64url');
   await writeSynced(path, `${token}\n`);
   return { token, isNew: true };

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { jsonText } from '../../lib/std/json-text.ts';
 
-/** A request as far as it is read: who answers it reads its body, or not. */
+/** A request whose body is read only when the handler needs it. */
 export interface WebRequest {
   readonly method: string;
-  /** Decoded, piece by piece: a name may hold no slash. */
+  /** Its decoded segments. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: () => Promise<string>;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client has gone. */
   readonly stop: AbortSignal;
 }
 
@@ -17,9 +17,9 @@ export interface WebAnswer {
   readonly code: number;
   readonly type: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** In pieces where it is large, or is not known to its end yet. */
+  /** In pieces if it is large or streamed. */
   readonly body: string | Iterable<string> | AsyncIterable<string | Uint8Array>;
-  /** How a failure is told once pieces are under way. */
+  /** Reports a failure after the first piece. */
   readonly asLastPiece?: (status: object) => string;
 }
 

@@ -4,21 +4,21 @@ import type { WebRequest } from './answer.ts';
 import { INTAKE_PATHS } from './intake-handler.ts';
 import { StatusError } from './status-error.ts';
 
-/** Who is let in. */
+/** Who may use the server. */
 export interface Access {
   readonly token: string;
-  /** For whoever sends alerts and reads the numbers, and needs no other right. */
+  /** Permits sending alerts and reading metrics only. */
   readonly intakeToken: string;
-  /** Names by which this server may be called, beside those of the loopback. */
+  /** Host names of this server, in addition to those of the loopback. */
   readonly ownNames: readonly string[];
 }
 
-const INTAKE_OPENS: readonly string[] = [...INTAKE_PATHS, '/metrics'];
+const INTAKE_TOKEN_PATHS: readonly string[] = [...INTAKE_PATHS, '/metrics'];
 
 /**
- * Why a request is turned away, if it is. Beside the token, two things keep the pages of a browser
- * out, which runs on this machine too: a page of elsewhere says so in `Origin`, and one that got our
- * address under a name of its own (DNS rebinding) shows that name in `Host`.
+ * Why a request is rejected. Besides the token, two headers protect against web pages in a browser on
+ * this machine: a foreign page has another `Origin`, and one that resolves its own name to our address
+ * (DNS rebinding) has that name in `Host`.
  */
 export function refusalAt(
   access: Access,
@@ -28,28 +28,25 @@ export function refusalAt(
   if (!isOwnName(nameIn(host), access)) {
     return new StatusError(
       'Forbidden',
-      `this server is not called "${host}": call it by 127.0.0.1, localhost or its own name`,
+      `host "${host}" is not a name of this server: use 127.0.0.1, localhost or its own name`,
     );
   }
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
   if (isForeign || (origin !== undefined && !isSameOrigin(origin, host))) {
-    return new StatusError(
-      'Forbidden',
-      `pages of ${origin ?? 'another site'} may not use this server: only its own may`,
-    );
+    return new StatusError('Forbidden', `origin ${origin ?? 'of another site'} is not allowed`);
   }
   if (isTokenIn(authorization ?? '', access.token)) return undefined;
   if (isTokenIn(authorization ?? '', access.intakeToken)) {
-    if (INTAKE_OPENS.includes(`/${path.join('/')}`)) return undefined;
-    const words = `this token is for ${INTAKE_OPENS.join(', ')} alone`;
-    return new StatusError('Forbidden', `${words}: the one in the file "token" opens all`);
+    if (INTAKE_TOKEN_PATHS.includes(`/${path.join('/')}`)) return undefined;
+    const text = `this token is for ${INTAKE_TOKEN_PATHS.join(', ')} only`;
+    return new StatusError('Forbidden', `${text}: use the one in the file "token"`);
   }
   return new StatusError(
     'Unauthorized',
     authorization === undefined
-      ? 'no token was given: send "Authorization: Bearer TOKEN"; the token is in the file "token" of the state folder of `kubediag serve`'
-      : 'the token is not that of this server: read it anew from the file "token" of the state folder of `kubediag serve`',
+      ? 'no token: send "Authorization: Bearer TOKEN" with the token in the file "token" of the state directory of `kubediag serve`'
+      : 'wrong token: read it from the file "token" of the state directory of `kubediag serve`',
   );
 }
 
@@ -69,7 +66,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-/** As a bearer's, or as the password of a name that does not matter: some clients know only that. */
+/** As a bearer token, or as the password of any user for clients that support Basic only. */
 function isTokenIn(authorization: string, token: string): boolean {
   const [scheme = '', given = ''] = authorization.split(' ');
   if (/^bearer$/i.test(scheme)) return isSame(given, token);
@@ -78,7 +75,7 @@ function isTokenIn(authorization: string, token: string): boolean {
   return isSame(password.join(':'), token);
 }
 
-/** In the same time, wherever they differ. */
+/** In constant time. */
 function isSame(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));

@@ -3,13 +3,13 @@ import { jsonText } from '../../lib/std/json-text.ts';
 import { CONNECTIONS_MAX, REFUSED_MS } from './limits.ts';
 
 /**
- * The connections of one listener. When they are too many, the oldest one that has shown no valid
- * token makes room: anybody on the node can open connections, and only few have a token.
+ * The connections of one listener. At the limit the oldest one without a valid token is closed:
+ * anybody on the node can open connections, and only few have a token.
  */
 export class Connections {
   readonly #open = new Set<Socket>();
   readonly #known = new WeakSet<Socket>();
-  /** Closing, and not yet gone: they must not add up to more than there may be open ones. */
+  /** Being closed; limited like the open ones. */
   readonly #refused = new Set<Socket>();
 
   has(socket: Socket): boolean {
@@ -27,12 +27,12 @@ export class Connections {
       this.#refused.delete(socket);
     });
     if (this.#open.size <= CONNECTIONS_MAX) return;
-    // Sets keep their order, so the first is the oldest.
+    // A Set is in the order of insertion, so the first is the oldest.
     const unknown = [...this.#open].find((each) => each !== socket && !this.#known.has(each));
     this.#refuse(unknown ?? socket);
   }
 
-  /** It has shown a valid token: it is not closed to make room. */
+  /** A connection with a valid token is not closed for others. */
   trust(socket: Socket): void {
     this.#known.add(socket);
   }
@@ -41,7 +41,7 @@ export class Connections {
     this.#open.delete(socket);
     this.#refused.add(socket);
     const message = `${CONNECTIONS_MAX} connections are open already: try again when some are closed`;
-    // In the middle of an answer, another one would only garble it.
+    // A second response within the first one would be garbled.
     if (socket.bytesWritten > 0) socket.destroy();
     else hangUp(socket, '503 Service Unavailable', message, 'ServiceUnavailable');
     const [oldest] = this.#refused;
@@ -50,8 +50,8 @@ export class Connections {
 }
 
 /**
- * An answer outside of any request. What the client still sends is read and dropped for a moment:
- * closed with unread bytes, the kernel would reset the connection before the answer was read.
+ * Responds outside of a request and closes. What the client still sends is read for a moment: with
+ * unread bytes the kernel would reset the connection before the client has read the response.
  */
 export function hangUp(socket: Socket, line: string, message: string, reason?: string): void {
   const code = Number(line.slice(0, 3));

@@ -1,6 +1,6 @@
 import { API_VERSION, GROUP, kinds, VERSION } from '../../pipeline/api/kinds.ts';
 
-/** What kubectl asks first: which groups there are, and which kinds are in ours. */
+/** API discovery for kubectl: the groups, and the kinds of ours. */
 
 const version = { groupVersion: API_VERSION, version: VERSION };
 const group = { name: GROUP, versions: [version], preferredVersion: version };

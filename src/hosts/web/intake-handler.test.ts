@@ -61,7 +61,7 @@ test('alerts that can be read are taken in beside one that cannot', async () => 
 test.each([
   ['a GET', 'GET', '/api/v1/alerts', undefined, 405, 'use POST'],
   ['no list', 'POST', '/api/v1/alerts', { labels: {} }, 400, 'a list of alerts'],
-  ['no JSON', 'POST', '/api/v2/alerts', '[{', 400, 'it is no JSON'],
+  ['no JSON', 'POST', '/api/v2/alerts', '[{', 400, 'not valid JSON'],
   ['no severity', 'POST', '/api/v1/commonevent', { ...EVENT, severity: '' }, 400, '\\"severity\\"'],
   ['a list of events', 'POST', '/api/v1/commonevent', [], 400, 'not an object'],
   [

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/std/json.ts';
-/** What a merge patch (RFC 7386) makes of a value: null takes a field away, all but objects replaces. */
+/** Applies a merge patch (RFC 7386): null removes a field, and only objects are merged. */
 export function mergePatch(value: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(isObject(value) ? Object.entries(value) : []);

@@ -1,4 +1,4 @@
-/** One number with its labels. */
+/** One value with its labels. */
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -13,7 +13,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** Numbers in the text form that Prometheus reads. */
+/** Metrics in the text format of Prometheus. */
 export function metricsText(metrics: readonly Metric[]): string {
   return metrics
     .map(({ name, type, help, samples }) => {

@@ -1,7 +1,7 @@
 import { crd } from '../../pipeline/api/crd.ts';
 import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../../pipeline/api/kinds.ts';
 
-/** Just as much of OpenAPI as kubectl wants before it applies an object, and for `kubectl explain`. */
+/** The part of OpenAPI that `kubectl apply` and `kubectl explain` need. */
 
 const DOCUMENT = `/openapi/v3/apis/${API_VERSION}`;
 
@@ -9,7 +9,7 @@ export const openApiIndex = {
   paths: { [`apis/${API_VERSION}`]: { serverRelativeURL: DOCUMENT } },
 };
 
-/** Made when it is asked for: the schemas of all kinds are large. */
+/** Built on request, because the schemas are large. */
 export function openApiDocument(): object {
   return {
     openapi: '3.0.0',

@@ -6,9 +6,9 @@ import type { WebRequest } from './answer.ts';
 import { BODY_BYTES_MAX, BODY_VALUES_MAX } from './limits.ts';
 import { StatusError } from './status-error.ts';
 
-const TOO_LARGE = `a request may have ${BODY_BYTES_MAX} bytes at most, and nothing of this one was kept: split it`;
+const TOO_LARGE = `the request has more than ${BODY_BYTES_MAX} bytes, which is the limit: split it`;
 
-/** The text of a body, within its limit. */
+/** The body as text. */
 export async function readBody(message: IncomingMessage): Promise<string> {
   if (Number(message.headers['content-length'] ?? 0) > BODY_BYTES_MAX) {
     throw new StatusError('RequestEntityTooLarge', TOO_LARGE);
@@ -23,26 +23,26 @@ export async function readBody(message: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** The value that a request holds, when it says that it is of one of these types. */
+/** The JSON value of a request with one of these content types. */
 export async function jsonIn(request: WebRequest, types: readonly string[]): Promise<unknown> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (!types.includes(type.trim().toLowerCase())) {
-    const words = `"${type}" is not taken here: send ${types.join(' or ')}, named in Content-Type`;
-    throw new StatusError('UnsupportedMediaType', words);
+    const text = `Content-Type "${type}" is not supported: send ${types.join(' or ')}`;
+    throw new StatusError('UnsupportedMediaType', text);
   }
   const text = await request.body();
   return parsed(text);
 }
 
-/** An object of ours. A field that is set twice is refused: nobody knows which one was meant. */
+/** Rejects a field that is set twice, because nobody knows which one was meant. */
 export async function objectIn(request: WebRequest, types: readonly string[]): Promise<unknown> {
   const text = await request.body();
   const value = await jsonIn({ ...request, body: async () => text }, types);
   for (const place of duplicateKeys(text)) {
     const field = placeText(place);
-    const message = 'duplicate field: keep one of them';
-    const words = `strict decoding error: ${field}: ${message}`;
-    throw new StatusError('BadRequest', words, { causes: [{ field, message }] });
+    const message = 'duplicate field: remove one of them';
+    const title = `strict decoding error: ${field}: ${message}`;
+    throw new StatusError('BadRequest', title, { causes: [{ field, message }] });
   }
   return value;
 }
@@ -52,9 +52,9 @@ function parsed(text: string): unknown {
     return parseJson(text, { depthMax: NESTING_MAX, valuesMax: BODY_VALUES_MAX });
   } catch (error) {
     if (error instanceof JsonLimitError) {
-      throw new StatusError('BadRequest', `${error.message}: write it flatter, or split it`);
+      throw new StatusError('BadRequest', `${error.message}: use fewer levels, or split it`);
     }
     const why = error instanceof Error ? error.message : '';
-    throw new StatusError('BadRequest', `it is no JSON: ${why}; correct it and send it again`);
+    throw new StatusError('BadRequest', `not valid JSON: ${why}`);
   }
 }

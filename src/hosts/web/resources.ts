@@ -276,16 +276,16 @@ function lateChanges(
   );
 }
 
-/** What kubectl prints beside an answer. Some clients take no more than 16 KiB of headers. */
+/** Warnings that kubectl prints. Some clients accept at most 16 KiB of headers. */
 function warningHeaders(warnings: readonly string[]): Readonly<Record<string, readonly string[]>> {
   const lines: string[] = [];
   let characters = 0;
   for (const [index, text] of warnings.entries()) {
-    // A header is ASCII of one line.
+    // A header is one line of ASCII.
     const line = text.replace(/[^ -~]/g, '?').replace(/["\\]/g, "'");
     characters += line.length;
     if (characters > WARNINGS_CHARACTERS_MAX) {
-      lines.push(`and ${warnings.length - index} more of such warnings`);
+      lines.push(`and ${warnings.length - index} more warnings`);
       break;
     }
     lines.push(line);

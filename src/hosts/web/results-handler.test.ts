@@ -33,7 +33,7 @@ test('a file is handed out to who has the token', async () => {
 
 test('what is not there, and what leads elsewhere, is 404', async () => {
   const { ask, defects } = await syntheticServer({ openStored });
-  expect((await ask('GET', '/results/a/b')).text).toContain('there is no file /results/a/b');
+  expect((await ask('GET', '/results/a/b')).text).toContain('/results/a/b not found');
   expect((await ask('GET', '/results/..%2f..%2ftoken')).code).toBe(404);
   expect(asked.at(-1)).toBe('results/../../token');
   expect((await ask('DELETE', '/results/a/there')).code).toBe(405);

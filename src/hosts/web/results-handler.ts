@@ -2,7 +2,7 @@ import type { WebAnswer, WebRequest } from './answer.ts';
 import { StatusError } from './status-error.ts';
 
 export interface ResultsBackend {
-  /** A file that was collected, or a result that is too large for a status, by its path. */
+  /** A collected file, or a result that is too large for a status, by its path. */
   readonly openStored: (path: string) => StoredFile | undefined;
 }
 
@@ -11,19 +11,19 @@ interface StoredFile {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Hands out what steps have kept: to look at a profile nobody has to be on the node. */
+/** Serves the files of steps, so that nobody has to be on the node to see a profile. */
 export function answerResult(
   { openStored }: ResultsBackend,
   { method, path }: WebRequest,
 ): WebAnswer {
   if (method !== 'GET') {
-    throw new StatusError('MethodNotAllowed', `${method} means nothing here: use GET`);
+    throw new StatusError('MethodNotAllowed', `${method} is not supported: use GET`);
   }
   const whole = path.join('/');
   const file = openStored(whole);
   if (!file) {
-    const text = `there is no file /${whole}: the newest of a kind are kept, and results as long as their Diagnosis`;
-    throw new StatusError('NotFound', `${text}; see its status for what there is`);
+    const text = `/${whole} not found: results are deleted with their Diagnosis, and old files after newer ones`;
+    throw new StatusError('NotFound', `${text}; the status of the Diagnosis lists them`);
   }
   const name = path.at(-1) ?? '';
   const headers = {

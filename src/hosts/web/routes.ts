@@ -12,11 +12,11 @@ import { StatusError } from './status-error.ts';
 export interface Backends extends ResourceBackend, ProcessorBackend, IntakeBackend, ResultsBackend {
   readonly productVersion: string;
   readonly metrics: () => Promise<string>;
-  /** Why requests should not come here now; undefined when they may. */
+  /** Undefined when the agent is ready. */
   readonly notReadyReason: () => Promise<string | undefined>;
 }
 
-/** Everything that can be asked for, by its path. */
+/** Calls the handler of a path. */
 export function routes(backends: Backends): Handler {
   return async (request) => {
     const [first = '', ...rest] = request.path;
@@ -56,8 +56,8 @@ export function routes(backends: Backends): Handler {
         return answerGroup(backends, rest, request);
       default:
     }
-    const there = `/apis/${GROUP}/${VERSION}, /processor/NAME, /collected, /results, ${INTAKE_PATHS.join(', ')}, /metrics, /healthz, /readyz`;
-    throw new StatusError('NotFound', `there is no /${request.path.join('/')}: there are ${there}`);
+    const paths = `/apis/${GROUP}/${VERSION}, /processor/NAME, /collected, /results, ${INTAKE_PATHS.join(', ')}, /metrics, /healthz, /readyz`;
+    throw new StatusError('NotFound', `/${request.path.join('/')} not found: use ${paths}`);
   };
 }
 
@@ -69,7 +69,7 @@ async function answerGroup(backends: Backends, path: readonly string[], request:
   const [group, version, ...rest] = path;
   if (group === undefined) return read(request, json(groupList));
   if (group !== GROUP || (version !== undefined && version !== VERSION)) {
-    const text = `there is no /apis/${path.join('/')}: the group is ${GROUP}/${VERSION}`;
+    const text = `/apis/${path.join('/')} not found: the group is ${GROUP}/${VERSION}`;
     throw new StatusError('NotFound', text);
   }
   if (version === undefined) return read(request, json(ownGroup));
@@ -79,5 +79,5 @@ async function answerGroup(backends: Backends, path: readonly string[], request:
 
 function read({ method }: WebRequest, answer: WebAnswer): WebAnswer {
   if (method === 'GET' || method === 'HEAD') return answer;
-  throw new StatusError('MethodNotAllowed', `${method} means nothing here: use GET`);
+  throw new StatusError('MethodNotAllowed', `${method} is not supported: use GET`);
 }

@@ -26,11 +26,11 @@ import { StatusError, statusOf } from './status-error.ts';
 export interface Serving {
   readonly host: string;
   readonly port: number;
-  /** Where it listens beside that, for whoever may enter the folder of it. */
+  /** Listens there too, for processes that may enter its directory. */
   readonly socketPath?: string;
   readonly access: Access;
   readonly handler: Handler;
-  /** Told of each answer, and of a defect of ours behind one. */
+  /** Called after each response, and for each defect. */
   readonly onAnswer: (code: number, tookMs: number) => void;
   readonly onDefect: (error: unknown) => void;
 }
@@ -38,11 +38,11 @@ export interface Serving {
 export interface RunningServer {
   readonly host: string;
   readonly port: number;
-  /** Takes no more requests, ends watches, and lets the rest come to its end. */
+  /** Accepts no more requests, ends watches, and completes the others. */
   readonly close: () => Promise<void>;
 }
 
-/** Listens. What it refuses it refuses with a `Status`; a handler that throws ends nobody else. */
+/** Starts to listen. Errors are `Status` objects; a handler that throws fails its own request only. */
 export async function startServer(serving: Serving): Promise<RunningServer> {
   const closing = new AbortController();
   const server = createServer({
@@ -53,7 +53,7 @@ export async function startServer(serving: Serving): Promise<RunningServer> {
     connectionsCheckingInterval: 1_000,
     insecureHTTPParser: false,
   });
-  // Apart: whoever fills the port from outside keeps nobody of this node from the socket.
+  // Separate limits: clients of the port cannot block the socket for this node.
   const [onPort, onSocket] = [new Connections(), new Connections()];
   server.on('request', (message, response) => {
     const { socket } = message;
@@ -62,7 +62,7 @@ export async function startServer(serving: Serving): Promise<RunningServer> {
     const trust = () => connections.trust(socket);
     void answer(message, response, { ...serving, trust, closing: closing.signal });
   });
-  server.on('clientError', refuseUnreadable);
+  server.on('clientError', rejectMalformed);
   server.on('connection', (socket) => {
     if (!onSocket.has(socket)) onPort.add(socket);
   });
@@ -104,7 +104,7 @@ async function closeBoth(
 
 interface Answering extends Serving {
   readonly closing: AbortSignal;
-  /** Called when the request has shown a valid token. */
+  /** Called when the request has a valid token. */
   readonly trust: () => void;
 }
 
@@ -120,11 +120,11 @@ async function answer(
   const stop = AbortSignal.any([gone.signal, answering.closing]);
   const created = await answerTo(message, stop, answering);
   if (!message.complete) {
-    // What of it is still under way is not waited for; who sent it still gets to read the answer.
+    // The rest of the request is dropped, and the client can still read the response.
     response.setHeader('Connection', 'close');
     message.resume();
   }
-  // Node closes what is idle when a server is closed, and not what becomes idle afterwards.
+  // Node closes idle connections when the server closes, but not those that become idle later.
   response.on('finish', () => answering.closing.aborted && message.socket.destroySoon());
   await send(created, response, answering);
   answering.onAnswer(response.statusCode, performance.now() - begun);
@@ -155,7 +155,8 @@ function failure(error: StatusError): WebAnswer {
 function requestOf(message: IncomingMessage, stop: AbortSignal): WebRequest {
   const { method = '', url = '', headers } = message;
   const [path = '', query = ''] = url.split(/\?(.*)/s);
-  if (!path.startsWith('/')) throw new StatusError('BadRequest', 'ask for a path, such as /apis');
+  if (!path.startsWith('/'))
+    throw new StatusError('BadRequest', 'the request target must be a path such as /apis');
   const pieces = path.split('/').filter(Boolean);
   return {
     method,
@@ -171,7 +172,7 @@ function decoded(piece: string): string {
   try {
     return decodeURIComponent(piece);
   } catch {
-    throw new StatusError('BadRequest', `"${piece}" is no part of a path: write % as %25`);
+    throw new StatusError('BadRequest', `"${piece}" is not a valid path segment: write % as %25`);
   }
 }
 
@@ -181,11 +182,11 @@ function statusErrorOf(error: unknown, { onDefect }: Answering): StatusError {
     const reason = error.reason === 'Damaged' ? 'InternalError' : error.reason;
     return new StatusError(reason, error.message);
   }
-  // Whoever broke off while their body was read waits for nothing.
+  // The client has gone while its body was read.
   const isGone = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
   if (!isGone) onDefect(error);
   const why = messageOf(error);
-  return new StatusError('InternalError', `a defect of kubediag: ${why}; please report it`);
+  return new StatusError('InternalError', `defect in kubediag, please report it: ${why}`);
 }
 
 async function send(
@@ -195,7 +196,7 @@ async function send(
 ): Promise<void> {
   response.statusCode = code;
   response.setHeader('Content-Type', type);
-  // Nobody guesses another type, keeps a copy, or shows it within a page of their own.
+  // No content sniffing, no caching, no embedding in other pages.
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
@@ -213,20 +214,20 @@ async function send(
     }
   } catch (error) {
     const status = statusErrorOf(error, answering);
-    // Without a last word the answer must not look whole.
+    // A response that broke off must not look complete.
     if (!asLastPiece) response.destroy();
     else response.write(asLastPiece(statusOf(status)));
   }
   response.end();
 }
 
-/** Small pieces put together: each one that is sent costs a call. */
+/** Joins small pieces, because each write costs a system call. */
 async function* joined(
   pieces: Iterable<string> | AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array> {
   let text = '';
   for await (const piece of pieces) {
-    // Bytes come from a file, in large pieces.
+    // Bytes come from a file in large pieces already.
     if (typeof piece !== 'string') {
       yield piece;
       continue;
@@ -250,26 +251,26 @@ async function drained(response: ServerResponse): Promise<void> {
   response.off('drain', go).off('close', go);
 }
 
-const UNREADABLE: Readonly<Record<string, readonly [string, string]>> = {
+const MALFORMED: Readonly<Record<string, readonly [string, string]>> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
-    `the headers may have ${HEADER_BYTES_MAX} bytes at most: leave out what is not needed`,
+    `the headers have more than ${HEADER_BYTES_MAX} bytes, which is the limit`,
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     '408 Request Timeout',
-    `a request must be here within ${REQUEST_MS / 1_000} s, its headers within ${HEADERS_MS / 1_000} s: send it again`,
+    `the request took longer than ${REQUEST_MS / 1_000}s, or its headers longer than ${HEADERS_MS / 1_000}s: send it again`,
   ],
 };
 
-/** What is no request has no answer of its own, but still one that says what is wrong. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers bytes that are not a request. */
+function rejectMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [line, message] = UNREADABLE[error.code ?? ''] ?? [
+  const [line, message] = MALFORMED[error.code ?? ''] ?? [
     '400 Bad Request',
-    `it is no request of HTTP: ${error.message}`,
+    `not a valid HTTP request: ${error.message}`,
   ];
   hangUp(socket, line, message);
 }

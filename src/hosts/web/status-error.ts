@@ -1,4 +1,4 @@
-/** The reasons of Kubernetes, with their codes: its clients know what to make of them. */
+/** The reasons of the Kubernetes API and their codes, which its clients know. */
 const CODES = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -24,7 +24,7 @@ interface Details {
   readonly causes?: readonly { readonly field: string; readonly message: string }[];
 }
 
-/** A request that is not answered as it was meant. The message says why, and what to do. */
+/** A failed request. The message says why and what to do. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly reason: Reason;
@@ -39,7 +39,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The object by which Kubernetes tells a failure. */
+/** The Kubernetes object for a failure. */
 export function statusOf({ reason, code, message, details }: StatusError): object {
   return {
     kind: 'Status',

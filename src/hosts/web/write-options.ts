@@ -3,17 +3,16 @@ import { FIELD_VALIDATIONS, type FieldValidation } from '../../pipeline/api/unkn
 import type { WebRequest } from './answer.ts';
 import { StatusError } from './status-error.ts';
 
-/** How a request that changes something wants it done. */
 export interface WriteOptions {
-  /** Everything is checked, and nothing is stored. */
+  /** Check everything and store nothing. */
   readonly isDryRun: boolean;
   readonly fieldValidation: FieldValidation;
 }
 
 /**
- * The parameters of an API server. An unknown value is refused: a mistyped "All" must not store
- * anything. Unknown fields are refused by default; an API server would only warn, but here a mistyped
- * "recovery" would repair a node that should wait for approval.
+ * The query parameters of an API server. An unknown value is an error: a mistyped "All" must not store
+ * anything. So are unknown fields by default. An API server would only warn, but a mistyped "recovery"
+ * would repair a node that should wait for approval.
  */
 export function writeOptionsIn({ query }: Pick<WebRequest, 'query'>): WriteOptions {
   const isDryRun = isDryRunIn(query.getAll('dryRun'));
@@ -23,7 +22,7 @@ export function writeOptionsIn({ query }: Pick<WebRequest, 'query'>): WriteOptio
   return { isDryRun, fieldValidation };
 }
 
-/** Of a deletion. kubectl sends it in the body (DeleteOptions) and not in the query. */
+/** For a deletion. kubectl sends it in the body (DeleteOptions), not in the query. */
 export function isDryRunOf({ query }: Pick<WebRequest, 'query'>, deleteOptions: unknown): boolean {
   const inBody = listAt(deleteOptions, 'dryRun') ?? [];
   return isDryRunIn([...query.getAll('dryRun'), ...inBody.map(String)]);

@@ -202,7 +202,7 @@ describe('what is not run', patient, () => {
     const cancelled = await run([...rest, diagnosis({ cancel: true })]);
     expect(cancelled.status.conditions.at(-1)?.reason).toBe('DiagnosisCancelled');
     const suspended = await run([...rest, diagnosis({ suspend: true })]);
-    expect(suspended).toMatchObject({ code: 3, stderr: 'd: not run: it is suspended\n' });
+    expect(suspended).toMatchObject({ code: 3, stderr: 'd: not run: spec.suspend is true\n' });
     const code = { codeSource: { 'function.py': '' }, runtime: 'Python3' };
     const others = await run([
       object('Operation', 'code', { processor: { function: code } }),
