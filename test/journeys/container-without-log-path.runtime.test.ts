@@ -142,7 +142,7 @@ describe('containers of a real containerd that have no log path', () => {
     const finding = await findingOf(fixture);
     expect(finding).toMatchObject({ state: 'latent', reason: 'WillDeleteWorkingFolder' });
     expect(finding.proof).toContainEqual({
-      claim: `the kubelet works in ${folder}: the next collection deletes of it, in this order`,
+      claim: `the kubelet works in ${folder}: the next garbage collection deletes, in this order`,
       text: 'bin; stops at boot (directory not empty)',
       origin: `/proc/${node.kubelet?.innerPid}/cwd`,
     });

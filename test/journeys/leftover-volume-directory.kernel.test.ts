@@ -96,7 +96,7 @@ describe('folders that a failed teardown left behind', () => {
     const [before, tables] = [treeOf(node), mountTables(node.inside)];
     const ended = await node.kubediag('recover', FAULT, '--yes', '--finding', finding?.id ?? '');
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-    expect(oneLine(ended.stdout)).toContain('25 left-over folders are gone');
+    expect(oneLine(ended.stdout)).toContain('25 leftover directories are gone');
     expect(gone(before, treeOf(node))).toEqual({
       lost: fixture.map((path) => path.split('/').at(-1)),
       changed: [],
@@ -165,7 +165,7 @@ describe('a dry run foresees', () => {
     for (const args of [['--dry-run'], []]) {
       const ended = await node.kubediag('recover', FAULT, '--yes', ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
-      expect(ended.stdout).toMatch(/^failed {2}not all of the left-over folders could be removed/m);
+      expect(ended.stdout).toMatch(/^failed {2}not all of the leftover directories could be removed/m);
       expect(oneLine(ended.stdout)).toMatch(/1 stays, for process \d+ uses it \(cwd\)/);
       const left = args.length > 0 ? 3 : 1;
       expect(readdirSync(node.see(volumes(node)))).toHaveLength(left);

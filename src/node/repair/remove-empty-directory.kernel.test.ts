@@ -28,7 +28,7 @@ function inNamespaces(scenario: string): unknown {
 
 test('what is empty, old and free goes', () => {
   expect(inNamespaces('untouched')).toEqual({
-    outcome: { state: 'done', note: '3 left-over folders are gone' },
+    outcome: { state: 'done', note: '3 leftover directories are gone' },
     left: [],
   });
 });

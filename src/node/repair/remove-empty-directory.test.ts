@@ -285,7 +285,7 @@ describe('what changes after the check', () => {
     ]);
     const { failure } = await actOn(nodeWith(), { answer: () => ({ removed }) });
     expect(failure).toMatchObject({
-      what: 'not all of the left-over folders could be removed',
+      what: 'not all of the leftover directories could be removed',
       why: `1 stays, for it is not empty: ${TWO}`,
     });
   });
@@ -299,12 +299,16 @@ describe('the check afterwards', () => {
     expect(await seenOn(nodeWith({ entries: {} }), nodeWith())).toEqual({
       isDone: true,
       seen: 'all 2 folders are gone',
-      beside: '2 left-over folders are gone',
+      beside: '2 leftover directories are gone',
     });
   });
 
   test('sees that one is there, also when it is mounted on', async () => {
-    const one = { isDone: false, seen: '1 of 2 are there', beside: '1 left-over folders are gone' };
+    const one = {
+      isDone: false,
+      seen: '1 of 2 are there',
+      beside: '1 leftover directories are gone',
+    };
     expect(await seenOn(nodeWith({ entries: { [ONE]: {} } }))).toEqual(one);
     expect(await seenOn(nodeWith({ entries: {}, mounts: [onTwo(700)] }))).toEqual(one);
   });

@@ -90,7 +90,7 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
     const seen =
       left.length === 0 ? `all ${count} folders are gone` : `${left.length} of ${count} are there`;
     const lost = before ? await lostMounts(await sightOf(action, before), sight) : [];
-    const gone = `${count - left.length} left-over folders are gone`;
+    const gone = `${count - left.length} leftover directories are gone`;
     const beside =
       lost.length > 0 ? `${gone}; meanwhile these mounts went too: ${lost.join(', ')}` : gone;
     return { isDone: left.length === 0, seen, beside };
@@ -253,7 +253,7 @@ function shortfallOf(
   const reported = removalReasons(stored);
   if (broken === undefined && reported === '') return undefined;
   return {
-    what: 'not all of the left-over folders could be removed',
+    what: 'not all of the leftover directories could be removed',
     why: [broken, reported].filter(Boolean).join('; '),
     todo: 'see to what keeps them; then run kubediag check again',
   };

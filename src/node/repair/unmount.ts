@@ -99,7 +99,7 @@ function lastCopy(action: Unmount, { table, root, process }: KubeletMounts): Out
     todo: 'copy it out, and look at the copy; only then delete the pod, which unmounts it',
     manual: {
       commands: [copy],
-      risk: 'what was not copied is lost for ever once the mount or the pod is gone',
+      risk: 'what was not copied is lost once the mount or the pod is gone',
     },
   };
 }

@@ -27,7 +27,7 @@ const WORDS: Words = {
   'force-unmount': ({ target, id, device, fsType, podUid }) => ({
     description: `force-unmount ${target}`,
     details: [
-      `mount ${id} of the kubelet (${fsType}, ${device}) of pod ${podUid}, which is gone`,
+      `mount ${id} of the kubelet (${fsType}, ${device}) of the deleted pod ${podUid}`,
       'ends every request to its filesystem; what was not yet sent to its server is lost',
     ],
     same: 'still the same mount, dead, orphaned and unused',
@@ -37,14 +37,14 @@ const WORDS: Words = {
     description: `remove ${leftovers.length} empty ${leftovers.length === 1 ? 'folder' : 'folders'} of ${pluginName(plugin)} in pod ${podUid}`,
     details: ['each by rmdir: left over beside a volume, empty, and mounted in no namespace'],
     same: 'still the same folders, empty, mounted nowhere and unused',
-    done: 'the left-over folders are gone',
+    done: 'the leftover directories are gone',
   }),
   'set-aside': ({ podUid, volume }) => ({
     description: `set aside vol_data.json of volume ${volume}`,
     details: [
-      `of pod ${podUid}, which is gone; to kubediag-set-aside/${podUid}/${volume}/ below the kubelet's root`,
+      `of the deleted pod ${podUid}; to kubediag-set-aside/${podUid}/${volume}/ below the kubelet's root`,
     ],
-    same: 'still the same file, alone, of a pod that is gone',
+    same: 'still the same file, alone, of a deleted pod',
     done: 'the file is out of the way of the kubelet',
   }),
   'remove-container': ({ container, name, sandbox }) => ({
@@ -57,7 +57,7 @@ const WORDS: Words = {
   }),
   'restore-symlink': ({ path, target }) => ({
     description: `make the link ${path} -> ${target}`,
-    details: ['at the root of the node, where nothing may be now'],
+    details: ['at the root of the node; the path must not exist'],
     same: `${path} is gone, and nothing deletes it again`,
     done: `${path} leads to ${target} again`,
   }),

@@ -38,7 +38,7 @@ describe('a text alone', () => {
     expect(new Set(faults.map(({ verdict }) => verdict))).toEqual(new Set(['unknown']));
     const reasons = faults.map(({ reason = '' }) => reason).join('\n');
     expect(reasons).not.toContain('suspected');
-    expect(reasons).not.toContain('stands still');
+    expect(reasons).not.toContain('is blocked');
   });
 
   test.each(LABELLED_TEXTS.map(({ what, text, label }) => [what, text, label] as const))(

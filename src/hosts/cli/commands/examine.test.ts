@@ -43,11 +43,11 @@ const LABELS: readonly (readonly [string, string, 'found' | 'unknown', string])[
   ['dump-blocked.txt', DEAD, 'found', 'active'],
   ['dump-without-times.txt', DEAD, 'unknown', 'at work, or blocked'],
   ['dump-without-times.txt healthz-failing.txt', DEAD, 'found', 'active'],
-  ['healthz-failing.txt', DEAD, 'unknown', 'stands still'],
+  ['healthz-failing.txt', DEAD, 'unknown', 'is blocked'],
   ['kubelet-rename-exists.log', LEFTOVER, 'found', 'active'],
   ['volume-held-elsewhere.txt', LEFTOVER, 'found', 'active'],
   ['leftovers-long.txt', LEFTOVER, 'found', 'latent'],
-  ['healthz-syncloop.txt', DEAD, 'unknown', 'stands still'],
+  ['healthz-syncloop.txt', DEAD, 'unknown', 'is blocked'],
   ['leftovers-sized.txt', LEFTOVER, 'found', 'latent'],
   ['leftovers-tree.txt', LEFTOVER, 'unknown', 'suspected'],
   ['findmnt-lost-source.txt', STALE, 'unknown', 'suspected'],
@@ -143,7 +143,7 @@ describe('whatever it came through', () => {
     ['an archive', Buffer.from(writeTar([{ name: 'a/mounts', content: Buffer.from(text) }]))],
   ])('%s, it says the same', async (_way, bytes) => {
     expect((await asked(bytes))?.reason).toContain(
-      'suspected, for its subPath mount lost its source',
+      'suspected, because its subPath mount lost its source',
     );
   });
 

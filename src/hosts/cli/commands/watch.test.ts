@@ -15,7 +15,7 @@ const appeared = (at: number, reason = 'LeftoverStays') =>
       id: `f${at}`,
       state: 'latent',
       reason,
-      summary: `shop/web-${at} has a left-over volume folder.`,
+      summary: `shop/web-${at} has a leftover volume directory.`,
       subject: { namespace: 'shop', pod: `web-${at}` },
     },
   }) as unknown as Change;
@@ -24,10 +24,10 @@ test('of findings alike that appear together one is told, and each has its line'
   expect(changesText([appeared(0), appeared(1), appeared(2, 'Other')], TERMINAL)).toBe(
     [
       '10:22:33  leftover-volume-directory  f0 appeared: latent',
-      '          shop/web-0 has a left-over volume folder.',
+      '          shop/web-0 has a leftover volume directory.',
       '10:22:33  leftover-volume-directory  f1 appeared: latent  shop/web-1',
       '10:22:33  leftover-volume-directory  f2 appeared: latent',
-      '          shop/web-2 has a left-over volume folder.',
+      '          shop/web-2 has a leftover volume directory.',
       '',
     ].join('\n'),
   );

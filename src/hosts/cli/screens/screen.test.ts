@@ -71,7 +71,7 @@ test('what must be repaired first is told before what to do, and why', () => {
 
 const ADVICE = [
   'risk: while it is dead, do not unmount it, not by force either, and do not delete its pod',
-  'bring the server back: nas.example:/export/live (nfs4); then the pod goes on by itself',
+  'bring the server back: nas.example:/export/live (nfs4); then the pod recovers by itself',
   'only if the server never comes back, and what was not yet written may then be lost:',
   'crictl --runtime-endpoint unix:///run/containerd/containerd.sock --timeout 5s version',
 ];

@@ -8,7 +8,7 @@ import { showLeft, showManual, showPlan } from './show-plan.ts';
 const finding = (at: number, change: Partial<Finding> = {}): Finding => ({
   state: 'latent',
   reason: 'LeftoverStays',
-  summary: `shop/web-${at} has a left-over volume folder.`,
+  summary: `shop/web-${at} has a leftover volume directory.`,
   subject: { namespace: 'shop', pod: `web-${at}`, podUid: `uid-${at}` },
   proof: [],
   blastRadius: '',

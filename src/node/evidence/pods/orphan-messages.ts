@@ -7,7 +7,7 @@ export function orphanProof({
   agreed,
   needsConfirmation,
 }: PodLife & { state: 'orphan' }): readonly Proof[] {
-  const claim = 'not all who could know the pod could be asked';
+  const claim = 'not every source that could know the pod could be asked';
   const unknown = { claim, text: needsConfirmation ?? '', origin: { source: 'the kubelet' } };
   return needsConfirmation === undefined ? agreed : [...agreed, unknown];
 }

@@ -37,7 +37,7 @@ export async function cleaningLoop(snapshot: Snapshot): Promise<CleaningLoop> {
 
 function failing(said: Health | undefined): StillSign | undefined {
   if (said?.loop !== 'failing') return undefined;
-  const claim = 'the kubelet itself says that its sync loop stands still';
+  const claim = 'the kubelet itself reports that its sync loop is blocked';
   return { claim, text: said.text, origin: said.origin };
 }
 

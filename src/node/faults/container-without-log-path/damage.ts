@@ -24,7 +24,7 @@ export function findDamage(
   if (!seen.usr.known || seen.usr.value.bin !== 'gone') return undefined;
   const usr = seen.usr.value;
   const proofs = usr.hasUsrBin && usr.siblings.length > 0 && worksInRoot(seen);
-  // A line tells how far the kubelet came; /bin is among what is gone when it came further.
+  // A line shows how far the kubelet got; /bin is gone too if it got further.
   const past = removals.findLast(({ name }) => isPast(name));
   const armed = findings.filter((finding) => hasSwept(finding, removals, seen));
   if (!proofs || (!past && armed.length === 0)) {
@@ -85,7 +85,7 @@ function damagedFinding(known: {
     state: 'damaged',
     reason: 'DeletedBin' satisfies Reason,
     summary:
-      'The kubelet has deleted /bin: it collected a container that was made without a log path, ' +
+      'The kubelet has deleted /bin: it garbage-collected a container without a log path, ' +
       'and took its own working folder for the logs.' +
       (armed.length > 0 ? ' It does so again within a minute whenever /bin is restored.' : ''),
     subject: { ...armed[0]?.subject, path: '/bin' },
@@ -116,7 +116,7 @@ function unknownCause({ hasUsrBin, siblings }: MergedUsr): Unknown {
     subject: { path: '/bin' },
     manual: {
       commands: ['/usr/bin/ln -s usr/bin /bin'],
-      risk: 'as long as nobody knows who deleted it, it may be gone again a minute later',
+      risk: 'until you know who deleted it, it may disappear again within a minute',
     },
   };
 }

@@ -80,7 +80,7 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
 
   const armed = mayRun(container) ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder';
   // A text cannot be asked. Every kubelet since 1.19 does it, and that the version is not known, as
-  // the folder it works in, is told beside the finding.
+  // the folder it works in, is reported beside the finding.
   if (!seen.version.known && isText(seen)) return finding(armed, removal);
   if (!seen.version.known) return uncertain(container, 'depends on the version of the kubelet');
   const sweeps = isSweeping(seen.version.value);

@@ -41,7 +41,7 @@ export const containerWithoutLogPath = defineFault({
   needs: {
     kubelet: optional(kubelet),
     version: optional(kubeletVersion),
-    // One of these two proves it; whatever cannot be told without the other is said.
+    // One of these two proves it; what is unknown without the other is reported.
     unlogged: optional(unloggedContainers),
     log: optional(kubeletLog),
     usr: optional(mergedUsr),

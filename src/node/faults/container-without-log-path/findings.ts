@@ -20,7 +20,7 @@ export interface ContainerWithoutLogPath {
   /** Empty when the runtime was not asked: then nothing can be removed. */
   readonly socket: string;
   readonly containers: readonly PinnedContainer[];
-  /** A container of which only the log tells. */
+  /** A container that only the log mentions. */
   readonly logged?: string;
   /** Whether the link /bin is to be restored. */
   readonly bin: boolean;
@@ -78,7 +78,7 @@ export function containerFinding(created: {
   };
 }
 
-/** Where we keep our hands off, nobody is told how to do the same. */
+/** Where we do not repair, the report shows no command with the same effect. */
 const LEAVE_IT =
   'until then neither stop nor remove it, nor delete its pod, while the kubelet runs: to collect it deletes files of the node';
 
@@ -89,7 +89,7 @@ function byCrictl(id: string, { kubelet }: Seen): string {
 }
 
 const EXCLUDED = [
-  'a log that was rotated away or deleted: its path would still be told, and be absolute',
+  'a log that was rotated or deleted: its path would still be reported, and be absolute',
   'a container of another containerd namespace: the kubelet does not see those, nor do we',
 ];
 
@@ -98,7 +98,7 @@ function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Se
   const isAsleep = kubelet.known && kubelet.value.presence !== 'running';
   const which = `${nameOf(container)} ${originOf(container)}`;
   const folder = sweep.known ? ` (${sweep.value.folder})` : '';
-  const runs = state === 'running' ? 'runs' : 'the runtime cannot tell whether it runs';
+  const runs = state === 'running' ? 'runs' : 'the runtime does not know whether it runs';
   switch (reason) {
     case 'DeletesWorkingFolder':
       return `${which}, and so the kubelet ${deletes(sweep)} of its own working folder${folder} once a minute${stopText(sweep)}.`;
@@ -122,12 +122,12 @@ function deletes(sweep: UnloggedContainer['sweep']): string {
 /** Set when the first name stops it: then nothing goes as long as that name is there. */
 function stopText(sweep: UnloggedContainer['sweep']): string {
   if (!sweep.known || sweep.value.deletes.length > 0 || !sweep.value.stop) return '';
-  return `; as it is now, ${JSON.stringify(sweep.value.stop.name)} stops it before anything is gone`;
+  return `; for now it stops at ${JSON.stringify(sweep.value.stop.name)} and deletes nothing`;
 }
 
 function originOf({ isKubelets, logPath }: UnloggedContainer): string {
-  if (isKubelets) return 'was given a log path by the kubelet that the runtime has lost';
-  return `was made ${logPath === '' ? 'without a log path' : 'with a relative log path'}`;
+  if (isKubelets) return 'has lost the log path that the kubelet set';
+  return `was created ${logPath === '' ? 'without a log path' : 'with a relative log path'}`;
 }
 
 export function removalProof({ line, name }: Removal): Proof {
@@ -135,7 +135,7 @@ export function removalProof({ line, name }: Removal): Proof {
   return { claim, text: line.text, origin: line.origin };
 }
 
-/** Of a container of which only the log tells. */
+/** Of a container that only the log mentions. */
 export function loggedFinding(removal: Removal, seen: Seen): Finding<ContainerWithoutLogPath> {
   const { containerId, name } = removal;
   const folder =
@@ -147,7 +147,7 @@ export function loggedFinding(removal: Removal, seen: Seen): Finding<ContainerWi
     reason: 'DeletesWorkingFolder' satisfies Reason,
     summary:
       `The kubelet deletes entries of its own working folder whenever it collects container ` +
-      `${shortId(containerId)}, which was made without a log path; it came as far as "${name}".`,
+      `${shortId(containerId)}, which was created without a log path; it got as far as "${name}".`,
     subject: { container: shortId(containerId), ...folder },
     proof: [removalProof(removal), ...versionProof(seen.version)],
     blastRadius: `all files, links and empty folders of that folder that sort before "${name}"`,

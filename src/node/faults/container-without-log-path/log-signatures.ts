@@ -2,7 +2,7 @@ import type { LogSignature } from '../../model/log-signature.ts';
 
 /**
  * The kubelet removed what lies in its own working folder: the name has no slash before it, and
- * the removal repeats it. Whoever collects a container with a log path writes an absolute one.
+ * the removal repeats it. For a container with a log path the kubelet logs an absolute one.
  */
 export const REMOVE_RELATIVE_LOG: LogSignature = {
   id: 'remove-relative-log',
@@ -32,7 +32,7 @@ export const LOG_PATH_EMPTY: LogSignature = {
   ],
 };
 
-/** A runtime that was told no log path. */
+/** A runtime without a log path. */
 export const LOGGING_DISABLED: LogSignature = {
   id: 'logging-disabled',
   log: 'kubelet',

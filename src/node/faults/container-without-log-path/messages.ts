@@ -15,7 +15,7 @@ export const reasons = {
   WillDeleteWorkingFolder:
     'The next collection of this container deletes entries of the working folder of the kubelet.',
   RunsWithoutLogPath:
-    'The container runs, or may run; once the kubelet has killed it, its collection deletes entries of the ' +
+    'The container runs, or may run; once the kubelet has killed it, garbage collection deletes entries of the ' +
     'working folder of the kubelet.',
   DeletedBin: 'The kubelet has deleted /bin while it collected such a container.',
   OldKubelet: 'This kubelet removes exactly the log path, so nothing at all.',
@@ -50,12 +50,12 @@ export function subjectOf(container: UnloggedContainer): Subject {
   };
 }
 
-/** Of one whose state the runtime cannot tell, nobody may think that it has ended. */
+/** A container of unknown state must not be taken for one that has ended. */
 export function mayRun({ state }: Pick<UnloggedContainer, 'state'>): boolean {
   return state === 'running' || state === 'unknown';
 }
 
-/** Why our hands leave a container alone whatever we are told; undefined when they do not. */
+/** Why we never touch a container; undefined when we may. */
 export function refusalOf(container: UnloggedContainer): string | undefined {
   if (container.isKubelets) {
     return 'it carries the marks of the kubelet, so it is the runtime that loses log paths';
@@ -108,8 +108,8 @@ export function sweepProof(sweep: Maybe<Sweep>): readonly Proof[] {
   const { folder, deletes, origin } = sweep.value;
   const claim =
     deletes.length === 0
-      ? `the kubelet works in ${folder}, where the next collection deletes nothing as it is now`
-      : `the kubelet works in ${folder}: the next collection deletes of it, in this order`;
+      ? `the kubelet works in ${folder}: the next garbage collection would delete nothing`
+      : `the kubelet works in ${folder}: the next garbage collection deletes, in this order`;
   return [{ claim, text: sweepText(sweep.value), origin }];
 }
 
@@ -133,7 +133,7 @@ export function sweepMessage(sweep: Maybe<Sweep>): string {
   if (!sweep.known) return 'what it deletes depends on the folder that the kubelet works in';
   const { folder, deletes, stop, isWhole } = sweep.value;
   if (deletes.length === 0 && stop) {
-    return `nothing of ${folder} as it is now, for ${quoted(stop.name)} stops it at once; whatever is put before that goes`;
+    return `nothing of ${folder} for now: it stops at ${quoted(stop.name)}; entries that sort before that will be deleted`;
   }
   const count = `${deletes.length}${isWhole ? '' : ' or more'}`;
   const what = deletes.length === 1 ? '1 entry' : `${count} entries`;
@@ -161,7 +161,7 @@ const PREVENTION: Readonly<Record<Producer, readonly string[]>> = {
   crictl: ['give crictl a log_directory in the pod and a log_path in the container'],
   critest: ['run critest only on machines without a kubelet'],
   unknown: [
-    'whoever makes containers over CRI must give a log_directory with the pod and a log_path with the container',
+    'when you create containers over CRI, set log_directory of the pod and log_path of the container',
   ],
 };
 

@@ -98,7 +98,7 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly unknow
   const { suspect, result, life } = probe;
   const { pod, mount } = suspect;
   const subject = { ...(pod ? { podUid: pod.podUid } : {}), mount: mount.target };
-  // A volume on a disk that answers is well, whoever it is of: pods come and go all the time.
+  // A volume on a disk that answers is fine, whatever its pod: pods come and go all the time.
   const isWell = result.state === 'alive' && !isSuspectType(mount.fsType);
   if (life?.state === 'uncertain' && !isWell) {
     const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
@@ -129,21 +129,23 @@ function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {
   return elsewhere ? [elsewhereNote(elsewhere)] : [];
 }
 
-/** Stacks that were asked for and do not tell leave the question open. */
+/** Stacks that were read and do not show it leave the question open. */
 function dumpUnknowns(dump: Evidence['dump']): readonly Unknown[] {
   if (!dump.known || !dump.value.isAsked) return [];
   const { loop } = dump.value;
   if (loop.state === 'unknown')
-    return [{ why: `the stacks of the kubelet do not tell: ${loop.why}` }];
+    return [{ why: `the stacks of the kubelet do not show it: ${loop.why}` }];
   if (loop.state !== 'twice') return [];
-  return [{ why: 'the stacks of the kubelet show two sync loops, so neither tells (issue 88779)' }];
+  return [
+    { why: 'the stacks of the kubelet show two sync loops, so neither counts (issue 88779)' },
+  ];
 }
 
 /** Where a loop is at one moment says nothing of whether it comes back. */
 function untimedUnknowns({ isUntimedThere, amongOrphans }: Loop): readonly Unknown[] {
   if (!isUntimedThere || !amongOrphans) return [];
   const seen = `the sync loop is at work, or blocked, in the clean-up of orphaned pods (${amongOrphans.claim})`;
-  const why = `${seen}: this kind of dump tells no times; one of ?debug=2 does`;
+  const why = `${seen}: this kind of dump has no times; one of ?debug=2 has`;
   return [{ why }];
 }
 
@@ -155,8 +157,8 @@ function hiddenUnknowns(
   const hidden = threads.known ? threads.value.unreadable : 0;
   if (hidden === 0 || isWell || moves || elsewhere?.isShown) return [];
   const [first] = still;
-  const state = first ? `the sync loop stands still (${first.claim}), and ` : '';
-  const stacks = dump.known ? '' : `; its stacks would tell (${dump.why})`;
+  const state = first ? `the sync loop is blocked (${first.claim}), and ` : '';
+  const stacks = dump.known ? '' : `; its stacks would show it (${dump.why})`;
   const why = `on which path ${hidden} threads of the kubelet wait could not be read`;
   return [{ why: `${state}${why}${stacks}` }];
 }
@@ -182,7 +184,7 @@ function unexplained(
   }
   const isHidden = threads.known && threads.value.unreadable > 0;
   if (isHidden || findings.some(({ state }) => state === 'latent')) return undefined;
-  const why = dump.known ? 'its stacks do not tell either' : dump.why;
+  const why = dump.known ? 'its stacks do not show it either' : dump.why;
   const advice = `look at its stacks: kubediag stacks (${why})`;
   const cause =
     'no thread of it waits on a dead mount of an orphan; what does block it is not known';
@@ -197,7 +199,7 @@ function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<Dea
   const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
   const isOpen = findings.length === 0 && !loop.elsewhere && !loop.moves;
   const [still] = isOpen ? loop.still : [];
-  const suspicion = still ? `the sync loop stands still (${still.claim}); ` : '';
+  const suspicion = still ? `the sync loop is blocked (${still.claim}); ` : '';
   const unknowns = [...untimedUnknowns(loop), { why: `${suspicion}${why}` }];
   return verdictOf({ findings, unknowns });
 }

@@ -9,7 +9,7 @@ describeFault(deadVolumeMount, { nodes: nodes(), optionalReads });
 test.each([
   ['volume-of-a-live-pod-hangs', 'the running pod'],
   ['volume-of-a-terminating-pod-hangs', 'the terminating pod default/reader'],
-])('on %s nobody is told to delete the pod: its unmount would hang', async (name, text) => {
+])('on %s there is no advice to delete the pod: its unmount would hang', async (name, text) => {
   const { findings } = await answerOn(deadVolumeMount, name);
   expect(findings[0]).toMatchObject({ state: 'active', reason: 'VolumeOfLivePodHangs' });
   expect(findings[0]?.summary).toContain(text);

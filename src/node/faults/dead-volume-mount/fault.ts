@@ -17,7 +17,7 @@ const OF_LIVE_PODS: readonly Reason[] = ['VolumeOfLivePodHangs', 'VolumeOfLivePo
 
 export const deadVolumeMount = defineFault({
   id: 'dead-volume-mount',
-  title: 'A dead mount of a pod that is gone blocks the kubelet, or will',
+  title: 'A dead mount of a deleted pod blocks the kubelet, or will',
   severity: 'broken',
   stage: 'stable',
   references: [
@@ -33,7 +33,7 @@ export const deadVolumeMount = defineFault({
     {
       component: 'kubelet',
       versions: '1.30.0 and newer',
-      behaviour: 'hangs on a dead CSI mount only; others it looks at without asking their server',
+      behaviour: 'hangs on a dead CSI mount only; it checks others without contacting their server',
     },
   ],
   reasons,
@@ -62,7 +62,7 @@ export const deadVolumeMount = defineFault({
     {
       fault: 'orphaned-volume-metadata',
       on: 'pod',
-      why: 'what is left of a volume is told only once nothing of it is mounted',
+      why: 'leftovers of a volume are reported only once nothing of it is mounted',
     },
     {
       fault: 'leftover-volume-directory',

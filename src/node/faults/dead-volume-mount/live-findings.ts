@@ -4,7 +4,7 @@ import type { PodLife } from '../../evidence/pods/orphan-pods.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { DeadVolumeMount, Reason } from './messages.ts';
 
-/** Volumes of pods that run: none of them is ours to repair, and all are told. */
+/** Volumes of running pods: we repair none of them, and report all. */
 
 type LiveProbe = MountProbe & { readonly life: PodLife & { readonly state: 'live' } };
 
@@ -60,8 +60,8 @@ function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<Dead
       : 'the pod that uses it gets errors',
     excluded: [
       podPhase
-        ? 'a volume of a pod that is gone: this one still exists'
-        : 'a volume of a pod that is gone: this one runs and needs it',
+        ? 'a volume of a deleted pod: this one still exists'
+        : 'a volume of a deleted pod: this one runs and needs it',
     ],
     refusal: podPhase
       ? `this volume is of a ${podPhase} pod, which the kubelet cleans up itself: to unmount it would lose what is not yet written`
@@ -93,13 +93,13 @@ function curesOfErrors({ suspect, podName, podPhase }: LiveProbe): readonly stri
   const { mount } = suspect;
   const then = podPhase
     ? 'then the kubelet can clean up the pod'
-    : 'then start the pod anew, which mounts the volume again';
+    : 'then restart the pod, which mounts the volume again';
   return [
     'risk: do not unmount the volume, and do not delete the pod with --force: what was not yet written is lost',
     `bring the server back: ${mount.source} (${mount.fsType}); ${then}`,
     ...(podName && !podPhase
       ? [
-          'to start the pod anew, if a controller creates a new one:',
+          'to restart the pod, if a controller recreates it:',
           `kubectl --namespace ${podName.namespace} delete pod ${podName.name}`,
         ]
       : []),

@@ -18,7 +18,7 @@ export interface LoopSources {
   readonly dump: Maybe<SyncLoopDump>;
 }
 
-/** What is known of the kubelet's sync loop, from whoever can tell. */
+/** What is known of the kubelet's sync loop, from any source. */
 export interface Loop {
   /** Shown to stand still by something that carries time in itself; each piece of it alone does. */
   readonly still: readonly Proof[];
@@ -28,7 +28,7 @@ export interface Loop {
   readonly amongOrphans?: Proof;
   /** It was there for a minute or more, or other proof shows that it stands still. */
   readonly isStuckThere: boolean;
-  /** Whether it hangs there is open: this kind of dump tells no times, and nothing else does. */
+  /** Whether it hangs there is open: this kind of dump has no times, and neither has anything else. */
   readonly isUntimedThere: boolean;
   /** A dump shows it somewhere else: not our cause. */
   readonly elsewhere?: Elsewhere;
@@ -112,7 +112,7 @@ function stackProof({ minutes, branch, leaf, frames, id }: BusyLoop, origin: Ori
 }
 
 function healthProof({ text, origin }: Health): Proof {
-  const claim = 'the kubelet itself says that its sync loop stands still (for 5 minutes or more)';
+  const claim = 'the kubelet itself reports that its sync loop is blocked (for 5 minutes or more)';
   return { claim, text, origin };
 }
 
@@ -134,7 +134,7 @@ function shownIn(seen: SyncLoop | undefined, origin: Origin): Elsewhere | undefi
   if (seen?.state !== 'blocked') return undefined;
   const { row, leaf } = seen;
   return {
-    // A large folder takes its time, and so does a dead mount in it: the stack does not tell which.
+    // A large folder takes its time, and so does a dead mount in it: the stack does not show which.
     isShown: row?.kind !== 'slow-folder',
     cause: row?.cause ?? `a call of ${leaf.function} that does not return`,
     advice: row?.advice ?? 'look at its stack: kubediag stacks',
@@ -190,14 +190,14 @@ function loopInLog(log: KubeletLog, isWell: boolean): LoopInLog {
   const end = endOfLog(log);
   const silenceMs = entry.time && end ? end.getTime() - entry.time.getTime() : 0;
   if (isInHousekeeping && silenceMs >= SILENCE_MS) {
-    const claim = `the last word of the sync loop; the log goes on for ${minutesOf(silenceMs)} without it`;
+    const claim = `the last line of the sync loop; the log continues for ${minutesOf(silenceMs)} without it`;
     still.push({ claim, text: entry.text, origin: entry.origin });
   }
   const { time } = entry;
   return { still, isInHousekeeping, isUnhealthy, ...skipped, ...(time ? { since: time } : {}) };
 }
 
-/** A check that fails is asked again: by whoever watches the kubelet, every few seconds. */
+/** A failing health check is repeated every few seconds by the kubelet's watchdog. */
 const COMPLAINT_MS = 30 * 60_000;
 
 function isLongAgo({ time }: LogEntry, log: KubeletLog): boolean {

@@ -30,11 +30,12 @@ export const reasons = {
   SyncLoopBlocked: "The kubelet's sync loop waits on this dead mount of an orphaned pod.",
   SyncLoopBlockedSomewhere:
     'The sync loop waits among the orphaned pods, on a mount that is not known here.',
-  SyncLoopWillBlock: 'The kubelet will hang on this dead mount as soon as it looks at the orphan.',
+  SyncLoopWillBlock:
+    'The kubelet will hang on this dead mount as soon as it cleans up the orphaned pod.',
   ThreadStuck:
     'The kubelet has waited on this dead mount for five minutes or more, and nothing shows that its sync loop moves.',
   ThreadWaits: 'The kubelet waits on this dead mount; whether its sync loop does is not proven.',
-  NotTouchedByKubelet: 'This kubelet looks at such a mount without asking its server.',
+  NotTouchedByKubelet: 'This kubelet checks such a mount without contacting its server.',
   SyncLoopBlockedElsewhere: 'The sync loop is blocked by something else.',
   VolumeOfLivePodHangs: 'A volume of a pod that still exists does not answer.',
   VolumeOfLivePodFails: 'A volume of a pod that still exists answers every call with an error.',
@@ -52,7 +53,7 @@ export interface Seen {
 }
 
 const STALLED =
-  'new pods of this node stay Pending, and no pod is changed or cleaned up; containers that run go on';
+  'new pods of this node stay Pending, and no pod is changed or cleaned up; running containers continue';
 
 const NO_CURE =
   'a case for a restart of the kubelet or umount -l: the one hangs again, the other frees nobody ' +
@@ -65,9 +66,9 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     state: 'active',
     reason: 'SyncLoopBlocked' satisfies Reason,
     summary:
-      `The kubelet's sync loop hangs on the dead ${mount.main.fsType} mount of pod ` +
-      `${mount.podUid}, which is gone: ${mount.main.target}.${sinceOf(loop)} New pods stay ` +
-      'Pending; those that run go on.',
+      `The kubelet's sync loop hangs on the dead ${mount.main.fsType} mount of the ` +
+      `deleted pod ${mount.podUid}: ${mount.main.target}.${sinceOf(loop)} New pods stay ` +
+      'Pending; running pods continue.',
     proof: [
       ...stackProof(mount),
       ...loopProof(loop),
@@ -84,7 +85,7 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
   };
 }
 
-/** No page, log or stack tells of the loop, but earlier looks saw the same call. */
+/** No page, log or stack shows the loop, but earlier checks saw the same call. */
 export function stuckFinding(
   mount: DeadMount,
   { seenFor }: StuckThread,
@@ -97,9 +98,9 @@ export function stuckFinding(
     state: 'active',
     reason: 'ThreadStuck' satisfies Reason,
     summary:
-      `The kubelet has waited for ${long} or more on the dead ${mount.main.fsType} mount of pod ` +
-      `${mount.podUid}, which is gone: ${mount.main.target}. So its sync loop does when it cleans ` +
-      'up, and nothing shows that the loop moves.',
+      `The kubelet has waited for ${long} or more on the dead ${mount.main.fsType} mount of the ` +
+      `deleted pod ${mount.podUid}: ${mount.main.target}. The sync loop waits there when it cleans ` +
+      'up, and nothing shows that it moves.',
     proof: [...mountProof(mount, seen), ...earlier(mount, seen.log)],
     blastRadius: `if it is the sync loop: ${STALLED}`,
     excluded: [
@@ -119,7 +120,7 @@ export function stuckFinding(
 export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const [thread] = mount.threads;
   const shared = common(mount);
-  const where = `${mount.main.fsType} mount ${mount.main.target} of pod ${mount.podUid}`;
+  const where = `${mount.main.fsType} mount ${mount.main.target} of the deleted pod ${mount.podUid}`;
   const proof = [...mountProof(mount, seen), ...earlier(mount, seen.log)];
   const excluded = [notOfLivingPod(mount)];
   if (!thread) {
@@ -127,7 +128,7 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
       ...shared,
       state: 'latent',
       reason: 'SyncLoopWillBlock' satisfies Reason,
-      summary: `The ${where}, which is gone, is dead: the kubelet will hang on it when it looks there, at the latest after its next start.`,
+      summary: `The ${where} is dead: the kubelet will hang on it at its next clean-up, at the latest after a restart.`,
       proof,
       blastRadius: `nothing yet; then ${STALLED}`,
       excluded,
@@ -139,10 +140,10 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     state: 'latent',
     reason: 'ThreadWaits' satisfies Reason,
     summary:
-      `The kubelet waits on the dead ${where}, which is gone. ` +
+      `The kubelet waits on the dead ${where}. ` +
       (other
-        ? `It is not the sync loop that waits, but ${other}.`
-        : 'Whether it is the sync loop that waits is not proven yet.'),
+        ? `The waiting thread is not the sync loop, but ${other}.`
+        : 'It is not proven yet that the waiting thread is the sync loop.'),
     proof: [...stackProof(mount), ...proof],
     blastRadius: other ? `nothing yet; then ${STALLED}` : `if it is the sync loop: ${STALLED}`,
     excluded,
@@ -157,10 +158,10 @@ export function benignFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     state: 'benign',
     reason: 'NotTouchedByKubelet' satisfies Reason,
     summary:
-      `The mount ${mount.main.target} of pod ${mount.podUid}, which is gone, is dead; kubelet ` +
-      `${version} looks at it without asking its server, so its sync loop does not hang there.`,
+      `The mount ${mount.main.target} of the deleted pod ${mount.podUid} is dead; kubelet ` +
+      `${version} checks it without contacting its server, so its sync loop does not hang there.`,
     proof: [...mountProof(mount, seen), ...passesByProof(seen.version)],
-    blastRadius: 'whoever else looks at it: df, backup and monitoring hang',
+    blastRadius: 'other processes that read it hang: df, backup and monitoring',
     excluded: [],
   };
 }
@@ -168,11 +169,11 @@ export function benignFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
 function passesByProof(version: Seen['version']): readonly Proof[] {
   if (!version?.known) return [];
   const { text, origin } = version.value;
-  const claim = `kubelet ${text} looks at it without asking its server (1.30 and newer do)`;
+  const claim = `kubelet ${text} checks it without contacting its server (1.30 and newer do)`;
   return [{ claim: `${claim}${verificationNote(version.value)}`, origin }];
 }
 
-/** A dump or a log that shows the fault, where nobody can tell which mount it is. */
+/** A dump or a log that shows the fault, but not the mount. */
 export function pathlessFinding(loop: Loop, log: Maybe<KubeletLog>): Finding<DeadVolumeMount> {
   const [failed] = log.known ? entriesOf(log.value, 'unmount-failed', 'teardown-failed') : [];
   const args = failed
@@ -182,8 +183,8 @@ export function pathlessFinding(loop: Loop, log: Maybe<KubeletLog>): Finding<Dea
     state: 'active',
     reason: 'SyncLoopBlockedSomewhere' satisfies Reason,
     summary:
-      "The kubelet's sync loop hangs while it looks at the volumes of pods that are gone; on which " +
-      `mount, is not told here.${sinceOf(loop)}`,
+      "The kubelet's sync loop hangs while it checks the volumes of deleted pods; the mount is not " +
+      `known.${sinceOf(loop)}`,
     subject: {},
     proof: [...loopProof(loop), ...args],
     blastRadius: STALLED,
@@ -207,7 +208,7 @@ function common({ main, mounts, podUid, volume, mustName }: DeadMount) {
   return {
     subject,
     alternatives: [
-      `bring the server back: ${main.source} (${main.fsType}); then the kubelet goes on by itself`,
+      `bring the server back: ${main.source} (${main.fsType}); then the kubelet recovers by itself`,
     ],
     prevention: PREVENTION,
     ...(mustName.length > 0 ? { mustName } : {}),
@@ -262,7 +263,7 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
   ];
 }
 
-/** The unmount that failed when the pod was deleted, where the log still tells. */
+/** The unmount that failed when the pod was deleted, if the log still has it. */
 function earlier({ podUid, main }: DeadMount, log: Maybe<KubeletLog>): readonly Proof[] {
   if (!log.known) return [];
   const entry = entriesOf(

@@ -27,8 +27,8 @@ export function corruptedNote(probe: MountProbe, error: string): Note {
       `The mount ${probe.suspect.mount.target} answers with ${error}: what it stands for is gone, ` +
       'but nobody hangs on it, so the sync loop is not blocked by it.',
     proof: [{ claim: `it answers, with ${error}`, origin: probe.origin }],
-    blastRadius: 'whoever uses this volume gets errors',
-    alternatives: ['if its pod lives, restart the pod; if nobody needs it, umount it by hand'],
+    blastRadius: 'processes that use this volume get errors',
+    alternatives: ['if its pod runs, restart the pod; if nobody needs it, unmount it manually'],
   };
 }
 

@@ -14,7 +14,7 @@ export function recover(finding: Finding<DeadVolumeMount>): Recovery {
   return {
     actions: mounts.map((mount) => ({ kind: 'force-unmount', ...mount, device, fsType, podUid })),
     touches:
-      `${count} of pod ${podUid}, which is gone, and every request to ${subject.path ?? 'its server'}; ` +
+      `${count} of the deleted pod ${podUid}, and every request to ${subject.path ?? 'its server'}; ` +
       'what was written to it and not yet sent is lost',
     leaves:
       'every other mount and file, the kubelet (no restart), the pod folder, and the global mount ' +

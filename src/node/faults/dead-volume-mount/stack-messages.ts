@@ -6,13 +6,13 @@ import type { DeadMount } from './dead-mount.ts';
 
 /** What the stacks of the threads that wait on a dead mount say, in words. */
 
-/** What would tell whether it is the sync loop that waits. */
+/** What would show whether the waiting thread is the sync loop. */
 export function howToSettle(stacks: Maybe<DeadMountStacks>): string {
   const why = stacks.known ? '' : ` (the stacks of its threads could not be read: ${stacks.why})`;
   return (
     'to settle it, watch whether the same thread waits there for five minutes (kubediag check ' +
     'dead-volume-mount --watch), or pass --kubelet-token-file: then the health check and the ' +
-    `stacks of the kubelet tell${why}`
+    `stacks of the kubelet show it${why}`
   );
 }
 

@@ -7,7 +7,7 @@ export type StuckThread = BlockedThread & Required<Pick<BlockedThread, 'seenFor'
 /** So long the kubelet's own health check waits before it calls the loop dead. */
 const STUCK_MS = 5 * 60_000;
 
-/** How the loop looks at a volume. Statistics of it are statfs, and its unmount is umount2. */
+/** How the loop reads a volume. Statistics of it are statfs, and its unmount is umount2. */
 export const LOOKS: ReadonlySet<string> = new Set(['stat', 'lstat', 'newfstatat', 'statx']);
 
 /**

@@ -5,7 +5,7 @@ import { waitsForRestart } from '../../evidence/services/unit-change.ts';
 import { sinceLastStart } from '../../evidence/services/unit-messages.ts';
 import type { Reason } from './reasons.ts';
 
-/** How the kubelet came to its end, as far as anybody tells. */
+/** How the kubelet ended, as far as it is known. */
 export interface End {
   readonly reason: Reason;
   /** As a clause: "it was stopped". */
@@ -26,7 +26,7 @@ export function endOf({ state, events }: ServiceUnit): End {
     };
   }
   const stopped = stoppedOf(state);
-  // Some exit with an error when they are told to end, as k3s does.
+  // Some exit with an error on SIGTERM, as k3s does.
   if (isStoppedOnRequest(last)) return stopped;
   const how = howItEnded(state, exited);
   const isRestarted = state === undefined || waitsForRestart(state);
@@ -86,7 +86,7 @@ function restartsIn(state: UnitState | undefined, events: readonly UnitEvent[]):
   return Math.max(state?.restarts ?? 0, Number(counted ?? 0));
 }
 
-/** Signals by their numbers, as systemd tells them. */
+/** Signals by their numbers, as systemd prints them. */
 const SIGNALS: Readonly<Record<string, string>> = {
   ...{ '4': 'SIGILL', '6': 'SIGABRT', '7': 'SIGBUS', '9': 'SIGKILL', '11': 'SIGSEGV' },
   '15': 'SIGTERM',

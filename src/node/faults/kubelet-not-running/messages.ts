@@ -16,7 +16,7 @@ type Young = NonNullable<Running['young']>;
 
 const BLAST_RADIUS =
   'the node becomes NotReady: pods here are not started, restarted, probed or deleted, and after ' +
-  'about 5 minutes they are evicted; containers that run go on';
+  'about 5 minutes they are evicted; running containers continue';
 
 export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunning> {
   const { root = '', unit } = service;

@@ -9,7 +9,7 @@ import { lineProof } from './state.ts';
 
 export interface Cause {
   readonly proof: readonly Proof[];
-  /** What keeps it from happening again. */
+  /** What prevents it from happening again. */
   readonly prevention: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function causeOf(
   return { proof: [words, ...held], prevention: [...release, fix] };
 }
 
-/** What a kubelet that logs nothing leaves to be told; a wrong cause would be worse than none. */
+/** Without a log only this is known; a wrong cause would be worse than none. */
 function unspoken(
   isMounted: boolean,
   isHeld: boolean,
@@ -41,12 +41,12 @@ function unspoken(
   if (isMounted) return 'the volume is still mounted for the kubelet, so it is busy (EBUSY)';
   const kernel = around?.kernel.known ? around.kernel.value.trim() : undefined;
   if (isHeld && kernel !== undefined && isBusyAnywhere(kernel)) {
-    return `other namespaces have the volume mounted, which keeps it busy (EBUSY) on Linux ${kernel}`;
+    return `other namespaces have the volume mounted, so it is busy (EBUSY) on Linux ${kernel}`;
   }
   const aside = isHeld ? 'others have the volume mounted, which newer kernels do not mind; ' : '';
   return (
-    `unknown; ${aside}the kubelet's log would tell whether the rename fails because its target is ` +
-    'there (EEXIST) or because the volume is busy (EBUSY)'
+    `unknown; ${aside}the kubelet's log would show whether the rename fails because its target ` +
+    'exists (EEXIST) or because the volume is busy (EBUSY)'
   );
 }
 
@@ -73,7 +73,7 @@ export function claimOf({ operation, error }: TeardownFailure): string {
     case 'other':
       return `cause: ${did}, for a reason of its own`;
     case 'cut':
-      return `cause: ${did}; why is not told, for the line is cut off`;
+      return `cause: ${did}; the reason is missing, because the line is cut off`;
   }
 }
 

@@ -41,15 +41,15 @@ function unknownOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Unknown 
   if (new Set(leftovers.map(({ volume }) => volume)).size < leftovers.length) return undefined;
   return {
     why:
-      `${folder.path} holds ${leftovers.length} names of left-over folders, ` +
-      `but they could not be looked at: ${folder.failure}`,
+      `${folder.path} holds ${leftovers.length} names of leftover directories, ` +
+      `but they could not be read: ${folder.failure}`,
     subject: { podUid: folder.podUid, path: folder.path },
   };
 }
 
 /** Without the folders only the kubelet's own words can prove anything. */
 function judgeLogAlone({ log }: Seen, why: string): Verdict<LeftoverVolumeDirectory> {
-  const unseen = { why: `the folders of the pods could not be looked at: ${why}` };
+  const unseen = { why: `the directories of the pods could not be read: ${why}` };
   if (!log.known) return verdictOf({ findings: [], unknowns: [unseen, { why: log.why }] });
   const findings = [...logFindings(log.value), ...heldFindings(log.value)];
   const suspicions = log.value.failures

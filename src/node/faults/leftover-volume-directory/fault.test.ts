@@ -34,7 +34,7 @@ test("the kubelet's words alone prove it, with the cause", () => {
     findings: [{ state: 'active', reason: 'TeardownFails', pins: { path: FOLDER, podUid: UID } }],
   });
   expect(verdict.findings[0]?.proof[0]?.claim).toContain('EEXIST');
-  // Nobody has looked at the folders, so nothing may be removed.
+  // The directories were not checked, so nothing may be removed.
   expect(verdict.findings.map((finding) => recover(finding).actions)).toEqual([[]]);
 });
 

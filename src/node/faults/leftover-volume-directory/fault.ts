@@ -30,8 +30,7 @@ export const leftoverVolumeDirectory = defineFault({
     {
       component: 'kubelet',
       versions: '1.9.x and older',
-      behaviour:
-        'takes each left-over for a volume every three minutes: slow starts and ends of pods',
+      behaviour: 'takes each leftover for a volume every three minutes: pods start and end slowly',
     },
     {
       component: 'kubelet',
@@ -53,5 +52,5 @@ export const leftoverVolumeDirectory = defineFault({
   diagnose,
   recover,
   hasHealed,
-  healedMeans: 'no left-over folder has come back',
+  healedMeans: 'no leftover directory has come back',
 });

@@ -80,7 +80,7 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
   };
 }
 
-/** Its name, for whoever reads the report: a pod that is gone may still have its sandbox. */
+/** Its name for the report: a deleted pod may still have its sandbox. */
 function nameOf(
   podUid: string,
   { around }: LeftoverFolders,

@@ -38,7 +38,7 @@ export function logFindings(log: TeardownLog): readonly Found[] {
         ...common(complaint.podUid, { plugin: '', path: '' }),
         state: 'latent',
         reason: 'LeftoverStays' satisfies Reason,
-        summary: `the kubelet took a left-over folder of pod ${complaint.podUid} for a volume at its start.`,
+        summary: `the kubelet took a leftover directory of pod ${complaint.podUid} for a volume at its start.`,
         proof: [lineProof(complaint)],
       }),
     );
@@ -92,7 +92,7 @@ function common(
   const folder = path.slice(0, path.lastIndexOf('/'));
   return {
     subject: { podUid, ...(folder === '' ? {} : { path: folder }) },
-    blastRadius: 'nothing: the folders themselves were not looked at',
+    blastRadius: 'nothing: the directories themselves were not checked',
     excluded: [],
     alternatives: ['look at the node itself: kubediag check leftover-volume-directory'],
     pins: { podUid, plugin, path: folder },

@@ -8,7 +8,7 @@ import { isGone } from './own-cleaning.ts';
 import type { Judged } from './state.ts';
 import { basesProof, isWithTwoWriters, writersProof } from './volume-messages.ts';
 
-/** One plugin's folder of one pod: the same at every look, however many left-overs lie in it. */
+/** One plugin's folder of one pod: the same in every check, however many leftovers it has. */
 export interface LeftoverVolumeDirectory {
   readonly podUid: string;
   readonly plugin: string;
@@ -16,9 +16,10 @@ export interface LeftoverVolumeDirectory {
 }
 
 export const reasons = {
-  LeftoversPileUp: 'Ten or more left-over folders of one plugin, or left-overs of left-overs.',
-  LeftoverStays: 'A few left-over folders that are older than a teardown can take.',
-  LeftoverHoldsData: 'Every left-over folder has content or is mounted: only a person may decide.',
+  LeftoversPileUp: 'Ten or more leftover directories of one plugin, or leftovers of leftovers.',
+  LeftoverStays: 'A few leftover directories that are older than any teardown.',
+  LeftoverHoldsData:
+    'Every leftover directory has content or is mounted: only a person may decide.',
   CleanedByKubelet: 'This kubelet removes such folders of orphaned pods by itself.',
   TeardownFails: "The kubelet's log shows teardowns that leave such folders behind.",
   VolumeHeldElsewhere: 'A teardown fails because another mount namespace still holds the volume.',
@@ -65,13 +66,13 @@ export function folderFinding(
 
 function reasonOf({ folder, leftovers, removable, young }: FolderFacts, state: string): Reason {
   if (state === 'benign') return 'CleanedByKubelet';
-  const isLookedAt = folder.failure === undefined;
-  if (isLookedAt && removable.length + young.length === 0) return 'LeftoverHoldsData';
+  const isChecked = folder.failure === undefined;
+  if (isChecked && removable.length + young.length === 0) return 'LeftoverHoldsData';
   return isPile(leftovers) ? 'LeftoversPileUp' : 'LeftoverStays';
 }
 
 function counted(count: number): string {
-  return count === 1 ? 'a left-over volume folder' : `${count} left-over volume folders`;
+  return count === 1 ? 'a leftover volume directory' : `${count} leftover volume directories`;
 }
 
 function podOf(facts: FolderFacts): string {
@@ -97,7 +98,7 @@ function namesProof(facts: FolderFacts, { podsFolder, now }: LeftoverFolders): P
     .flatMap((ms) => ms ?? [])
     .map((ms) => span(now.getTime() - ms));
   const ages = times.length > 0 ? `, made ${[...new Set(times)].join(' to ')} ago` : '';
-  const kind = isNested ? ', some of them left over from left-overs' : '';
+  const kind = isNested ? ', some of them leftovers of leftovers' : '';
   const pile = isPile(leftovers) ? 'a pile' : leftovers.length === 1 ? 'a single one' : 'a few';
   return {
     claim: `${pile}: ${counted(leftovers.length)}${kind}${ages}`,
@@ -118,7 +119,7 @@ function stayProof(
     const [empty, all] = [removable.length, leftovers.length];
     const are = empty === 1 || all === 1 ? 'is' : 'are';
     proof.push(say(`${empty} of ${all} ${are} empty and mounted nowhere`));
-  } else proof.push(say(`what is in them could not be looked at: ${folder.failure}`));
+  } else proof.push(say(`their content could not be read: ${folder.failure}`));
   if (filled.length > 0) {
     const names = filled.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
     const stay =
@@ -149,7 +150,7 @@ function stayProof(
 function blastRadius({ removable, folder }: FolderFacts): string {
   if (removable.length === 0) return 'nothing: none of them may be removed by us';
   const what = removable.length === 1 ? '1 empty folder' : `${removable.length} empty folders`;
-  return `${what} in ${folder.path}, each by rmdir, which takes no content`;
+  return `${what} in ${folder.path}, each by rmdir, which removes no content`;
 }
 
 function excludedBy(facts: FolderFacts, { minimumAgeMs }: LeftoverFolders): readonly string[] {

@@ -14,7 +14,7 @@ export function goneProof({ life }: FolderFacts): readonly Proof[] {
   if (life?.state !== 'orphan') return [];
   return [
     {
-      claim: 'nobody knows the pod any more',
+      claim: 'the pod no longer exists',
       text: life.agreed.map(({ claim }) => claim).join('; '),
       origin: { all: life.agreed.map(({ origin }) => origin) },
     },
@@ -44,7 +44,7 @@ export function whyNotCleaned(
   if (life.state === 'uncertain') return say('whether its pod is gone is not known', life.why);
   if (life.needsConfirmation !== undefined) {
     return say(
-      'its pod seems to be gone, but not all who could know it could be asked',
+      'its pod seems to be deleted, but not every source could be asked',
       life.needsConfirmation,
     );
   }

@@ -26,7 +26,7 @@ export function recover({
     actions,
     touches: blastRadius,
     leaves:
-      'the folder of the volume itself, every left-over with content, a mount or a user, all ' +
+      'the directory of the volume itself, every leftover with content, a mount or a user, all ' +
       'mounts, the kubelet',
     afterwards:
       reason === 'LeftoversPileUp'

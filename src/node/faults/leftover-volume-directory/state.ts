@@ -16,10 +16,10 @@ export interface Judged {
   readonly proof: readonly Proof[];
 }
 
-/** Lines of a log that are older may tell of what has healed since. */
+/** Older lines of a log may describe what has healed since. */
 const RECENT_MS = 10 * 60 * 1000;
 
-/** What left-overs do depends on the kubelet's version, and on whether its pod is gone. */
+/** The effect of leftovers depends on the kubelet's version, and on whether the pod is deleted. */
 export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
   const { failure, complaint } = facts;
   const version = all.around?.version;
@@ -41,7 +41,7 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
     const care = volumeCleanupBehaviour(value);
     if (care === 'leaves' && isGoneForKubelet(facts, all)) {
       const claim =
-        `kubelet ${value.text} cannot remove the folder of a pod that is gone while anything lies ` +
+        `kubelet ${value.text} cannot remove the directory of a deleted pod while anything is left ` +
         'in its volumes, and says so every two seconds';
       return {
         state: 'active',
@@ -85,7 +85,7 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
 const SLOW = 'the kubelet is busy with them, so pods start and end slowly';
 const STUCK = 'the kubelet cannot clean up after this pod';
 const FAILS = 'the kubelet tries to tear the volume down again and again';
-const LATER = 'the next start of the kubelet takes each of them for a volume and stumbles over it';
+const LATER = 'at its next start the kubelet will take each of them for a volume and fail';
 
 /**
  * An old kubelet that complains of any orphan has heard of all its pods, though its list be empty;

@@ -7,7 +7,7 @@ import { OF_ONE_POD } from './kubelet-behaviour.ts';
 
 const SHOWN_MAX = 3;
 
-/** The volume's own folder is never ours to touch, so what becomes of it is told. */
+/** We never touch the volume's own directory, so the report says what happens to it. */
 export function basesProof(
   { folder, life }: FolderFacts,
   { around }: LeftoverFolders,

@@ -35,7 +35,7 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
 /** It comes every two seconds, so a minute without one means that the kubelet no longer complains. */
 const COMPLAINT_MS = 60_000;
 
-/** A moment old, and nobody tells whether the kubelet has already failed at it. */
+/** A moment old, and nothing shows whether the kubelet has already failed at it. */
 function freshUnknowns(
   all: readonly LeftMetadata[],
   judged: readonly LeftMetadata[],

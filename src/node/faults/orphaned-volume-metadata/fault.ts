@@ -22,7 +22,7 @@ const METADATA_FAILED: LogSignature = {
 
 export const orphanedVolumeMetadata = defineFault({
   id: 'orphaned-volume-metadata',
-  title: 'The file of a CSI volume is left of a pod that is gone',
+  title: 'A CSI volume file of a deleted pod was left behind',
   severity: 'degraded',
   stage: 'stable',
   references: [

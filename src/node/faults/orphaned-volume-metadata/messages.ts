@@ -29,7 +29,7 @@ export function findingOf(
     state: complaint ? 'active' : 'latent',
     reason,
     summary:
-      `Of pod ${podUid}, which is gone, vol_data.json of its CSI volume "${volume}" is left; the ` +
+      `vol_data.json of CSI volume "${volume}" of the deleted pod ${podUid} was left behind; the ` +
       `kubelet cannot remove the folder because of it${noise}.`,
     subject: subjectOf(left),
     proof: proofOf(left, complaint),

@@ -4,14 +4,15 @@ import type { Finding } from '../../model/finding.ts';
 import type { Evidence } from './diagnose.ts';
 import type { OrphanedVolumeMetadata } from './messages.ts';
 
-/** The file is kept; without it the kubelet removes the empty folders itself. */
+/** The file is preserved elsewhere; then the kubelet removes the empty folders itself. */
 export function recover(finding: Finding<OrphanedVolumeMetadata>): Recovery {
   const { podUid, volume, inode } = finding.pins;
   return {
     actions: [{ kind: 'set-aside', podUid, volume, inode }],
-    touches: `1 file, vol_data.json of volume "${volume}" of pod ${podUid}: it gets another place`,
+    touches: `1 file, vol_data.json of volume "${volume}" of pod ${podUid}: it is moved`,
     leaves: 'all data, all mounts and every other file; nothing is deleted but empty folders',
-    afterwards: 'the kubelet removes the folder of the pod within seconds, and falls silent',
+    afterwards:
+      'the kubelet removes the directory of the pod within seconds, and stops complaining',
     ...orphanConfirmation(finding),
   };
 }

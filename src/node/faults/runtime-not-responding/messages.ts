@@ -9,7 +9,7 @@ export interface RuntimeNotResponding {
 
 export const reasons = {
   RuntimeNotListening: 'The socket is there, but no process accepts connections on it.',
-  RuntimeSocketGone: 'The kubelet is told to use a socket that does not exist.',
+  RuntimeSocketGone: 'The kubelet is configured to use a socket that does not exist.',
   RuntimeHangs: 'The runtime accepts connections and does not answer within the time limit.',
   RuntimePaused: 'The process of the runtime is stopped by a signal and waits to be continued.',
 } as const satisfies Record<string, string>;
@@ -36,7 +36,7 @@ export function silentFinding(service: Silent): Finding<RuntimeNotResponding> {
     ],
     blastRadius:
       'no container is started, stopped, probed or removed, and the node becomes NotReady; ' +
-      'containers that run go on',
+      'running containers continue',
     excluded: [
       'a runtime that is only slow or restarts: two calls failed in the same way',
       'a socket that was only guessed: the kubelet itself names this one',

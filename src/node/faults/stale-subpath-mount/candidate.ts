@@ -78,7 +78,7 @@ function statusOf({ statuses }: Around, container: Container | undefined) {
   return container && statuses.known ? statuses.value.get(container.id) : undefined;
 }
 
-/** The runtime names a mount by the path that the kubelet was told, which may lead over a link. */
+/** The runtime names a mount by the path in the kubelet's settings, which may contain a symlink. */
 function spellings({ mount, kubelet: { root, configuredRoot } }: Around): readonly string[] {
   return [
     mount.target,

@@ -103,13 +103,13 @@ const VERSION_UNKNOWN =
   'its subPath mount lost its source, and whether the kubelet repairs that depends on its version';
 
 const STATE_UNKNOWN =
-  'suspected, for its subPath mount lost its source; whether it runs, or should, only the runtime tells';
+  'suspected, because its subPath mount lost its source; only the runtime knows whether it runs, or should';
 
 // /..2021_06_02_06_01_21.244319292/tls.crt
 const PAYLOAD = /^\/\.\.\d{4}(?:_\d\d){5}\.\d+\/./;
 
 const UNKNOWN_VOLUME =
-  'suspected, for its subPath mount lost its source; of what volume it was is not in the mount table';
+  'suspected, because its subPath mount lost its source; of what volume it was is not in the mount table';
 
 const UNKNOWN_TEXT =
   'it does not run, and the runtime complains of its stale subPath mount in words we do not know';
@@ -141,13 +141,13 @@ function judgeLastCopy(
       why:
         `${where} cannot start: its subPath mount lost its source, and the volume (${kind}) is ` +
         'not one that the kubelet can write anew, so the mount may hold the last copy of its data ' +
-        'and KubeDiag leaves it alone; kubediag recover stale-subpath-mount tells how to do it by hand',
+        'and KubeDiag leaves it alone; kubediag recover stale-subpath-mount shows the manual steps',
       subject: subjectOf(candidate),
       manual: {
         commands: [
           shellCommand([...enter, 'cp', '--archive', '--sparse=always', mount.target, rescue]),
         ],
-        risk: 'what was not copied is lost for ever once the mount or the pod is gone',
+        risk: 'what was not copied is lost once the mount or the pod is gone',
       },
     },
   };

@@ -40,7 +40,7 @@ export const staleSubpathMount = defineFault({
     containers: optional(containers),
     statuses: optional(containerStatuses),
     refusals: startRefusals,
-    // The kubelet's list tells which containers are meant to run; the runtime tells which do.
+    // The kubelet's list shows which containers should run; the runtime shows which do.
     pods: optional(pods),
   },
   suspicions: { 'plain-mounts': lostSource },

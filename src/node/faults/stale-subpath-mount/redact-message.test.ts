@@ -70,7 +70,7 @@ test('every message in the recorded nodes says the same of every mount', async (
   expect(count).toBeGreaterThan(15);
 });
 
-test('whatever a message is made of, it says the same of a mount and keeps no secret', () => {
+test('whatever a message contains, it says the same about a mount and has no secret', () => {
   const piece = fc.constantFrom(
     ...[SRC, `${SRC}0`, `"${SRC}"`, `\\"${SRC}\\"`, `\`${SRC}\``, `src=${SRC},`, `${SRC}:/etc/x`],
     ...['mounting', 'mount', 'to rootfs', 'to', 'at "/etc/x"', 'at', 'flags: 0x5000:', 'flags='],
@@ -99,7 +99,7 @@ test('whatever a message is made of, it says the same of a mount and keeps no se
       expect(saysSourceIsGone(safe, SRC)).toBe(saysSourceIsGone(message, SRC));
       expect(mentions(safe, SRC)).toBe(mentions(message, SRC));
       expect(redactMessage(safe)).toBe(safe);
-      // Where a mount goes to is told, and whoever writes that sentence may write anything there.
+      // The target of a mount is retained, and the author of that message may write anything there.
       if (!message.includes(`at "${SECRET}"`)) expect(safe).not.toContain(SECRET);
     }),
     { numRuns: 2_000 },

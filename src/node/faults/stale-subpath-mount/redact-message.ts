@@ -1,7 +1,7 @@
 import { REDACTED } from '../../model/redaction.ts';
 
 /**
- * Keeps what a mount error consists of: the path of the subPath mount, its target, and the vocabulary
+ * Retains the parts of a mount error: the path of the subPath mount, its target, and the vocabulary
  * of runtimes. Every other word is replaced, and the punctuation stays, so that `mount-error.ts` finds
  * the same in the redacted message. Undefined when the message names no subPath mount.
  */
@@ -9,7 +9,7 @@ export function redactMountError(message: string): string | undefined {
   if (!SUBPATH_MOUNT.test(message)) return undefined;
   let safe = '';
   let end = 0;
-  for (const sentence of message.matchAll(KEPT)) {
+  for (const sentence of message.matchAll(RETAINED)) {
     safe += redactTextOf(message.slice(end, sentence.index)) + sentence[0];
     end = sentence.index + sentence[0].length;
   }
@@ -31,7 +31,7 @@ const MOUNT = `mount\\s+(?:src=)?${SUBPATH}${TO}`;
 // mount `/var/.../volume-subpaths/a/b/1` to `etc/x`: No such file or directory
 const MOUNT_OF_CRUN = `mount\\s+\`${SUBPATH}\`\\s+to\\s+\`[^\`]*\``;
 
-const KEPT = new RegExp([MOUNTING, MOUNT, MOUNT_OF_CRUN, SUBPATH].join('|'), 'giu');
+const RETAINED = new RegExp([MOUNTING, MOUNT, MOUNT_OF_CRUN, SUBPATH].join('|'), 'giu');
 
 // "OCI", "container_linux.go" and "348" of: OCI runtime create failed: container_linux.go:348: ...
 const WORD = /[^\s"'`\\:,;=|()<>]+/g;
