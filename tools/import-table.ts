@@ -70,7 +70,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   recording: {
     layer: 'node',
     does: 'records answers of a node, packs them into a bundle, answers from a bundle',
-    imports: ['std', 'model'],
+    imports: ['std', 'go', 'model'],
     pure: true,
   },
   evidence: {

@@ -286,6 +286,10 @@ const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
   'not-recorded': 'not in the recording',
 };
 
+export function isReadFailure(value: unknown): value is ReadFailure {
+  return typeof value === 'string' && Object.hasOwn(FAILURE_TEXT, value);
+}
+
 /** The question in words, as the source of an error. */
 export function sourceOf(asked: Question<QuestionKind>): string {
   return originText(originOf(asked));

@@ -6,7 +6,7 @@ import { countJson, JsonLimitError } from '../../lib/std/parse-json.ts';
 import { sha256 } from '../../lib/std/sha256.ts';
 import { readTar, type TarEntry, writeTar } from '../../lib/std/tar.ts';
 import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
-import { type Answer, type QuestionKind, sourceOf } from '../model/node-reader.ts';
+import { type Answer, isReadFailure, type QuestionKind, sourceOf } from '../model/node-reader.ts';
 import { BundleError, NewerBundleError } from './bundle-error.ts';
 import {
   BUNDLE_ANSWERS_MAX,
@@ -15,7 +15,7 @@ import {
   BUNDLE_VALUES_MAX,
   INLINE_CHARACTERS_MAX,
 } from './limits.ts';
-import { isAnswer, isQuestionKind, isReadFailure, questionIn } from './recorded-line.ts';
+import { isAnswer, isQuestionKind, questionIn } from './recorded-line.ts';
 import { keyOf, questionOf, type Recorded, type Recording } from './recording.ts';
 
 /** Everything a check asked and was answered, with what is needed to judge it again elsewhere. */

@@ -1,243 +1,190 @@
-import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
+import type { Frame, GoroutineDump, GoroutineGroup } from '../../lib/go/goroutine-dump.ts';
+import { defined } from '../../lib/std/defined.ts';
+import { fieldAt } from '../../lib/std/json.ts';
 import type {
   Answer,
+  Entry,
   FileStatus,
+  HttpAnswer,
+  KubeletPage,
+  LogLine,
+  LogLines,
+  OpenFile,
+  ProcessEntry,
   Question,
   QuestionKind,
-  ReadFailure,
+  RuntimeAnswer,
+  TreeFolder,
 } from '../model/node-reader.ts';
-import { isGoroutineDump } from './recorded-dump.ts';
-import { haveTexts, isCount, isText, listOf, textsIn } from './recorded-fields.ts';
-import { isThread, isThreadStack } from './recorded-threads.ts';
+import type { Thread, ThreadStack } from '../model/thread.ts';
+import {
+  type Check,
+  count,
+  either,
+  has,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  present,
+  type Shape,
+  text,
+  truth,
+} from './shape.ts';
 
-/**
- * What stands in a bundle was written by nobody we know. These say whether a value is what its type
- * claims, so that a recorded node never gives anything else.
- */
+/** The types of everything that a bundle holds, so that a recorded node never answers anything else. */
+
 export function isQuestionKind(value: unknown): value is QuestionKind {
   return typeof value === 'string' && Object.hasOwn(ANSWERS, value);
-}
-
-/** The question with the parts that such a question has, and no others. */
-export function questionIn(kind: QuestionKind, value: unknown): Question<QuestionKind> | undefined {
-  switch (kind) {
-    case 'kubelet':
-      return kubeletQuestion(value);
-    case 'goroutines': {
-      const asked = kubeletQuestion(value);
-      const isOurs = textAt(value, 'as') === 'goroutines';
-      return asked && isOurs ? { ...asked, as: 'goroutines' } : undefined;
-    }
-    case 'profile': {
-      const [asked, seconds] = [kubeletQuestion(value), numberAt(value, 'seconds')];
-      return asked && seconds !== undefined ? { ...asked, seconds } : undefined;
-    }
-    case 'runtime':
-      return runtimeQuestion(value);
-    case 'version': {
-      const program = textAt(value, 'program');
-      const words = textsIn(fieldAt(value, 'arguments'));
-      return program === undefined || !words ? undefined : { program, arguments: words };
-    }
-    case 'status': {
-      const [path, patience] = [textAt(value, 'path'), textAt(value, 'patience')];
-      if (path === undefined) return undefined;
-      return patience === 'long' ? { path, patience } : { path };
-    }
-    case 'tree': {
-      const [path, levels] = [textAt(value, 'path'), textsIn(fieldAt(value, 'levels'))];
-      return path === undefined || !levels ? undefined : { path, levels };
-    }
-    case 'entries': {
-      const [path, names] = [textAt(value, 'path'), textsIn(fieldAt(value, 'names'))];
-      return path === undefined || !names ? undefined : { path, names };
-    }
-    case 'processes':
-      return textAt(value, 'all') === 'processes' ? { all: 'processes' } : undefined;
-    case 'threads': {
-      const pid = numberAt(value, 'threadsOf');
-      return pid === undefined ? undefined : { threadsOf: pid };
-    }
-    case 'stacks': {
-      const pid = numberAt(value, 'stacksOf');
-      return pid === undefined ? undefined : { stacksOf: pid };
-    }
-    case 'openFiles':
-      return openFilesQuestion(value);
-    case 'log':
-      return logQuestion(value);
-    default: {
-      const path = textAt(value, 'path');
-      return path === undefined ? undefined : { path };
-    }
-  }
-}
-
-function openFilesQuestion(value: unknown): Question<'openFiles'> | undefined {
-  const [pid, under] = [numberAt(value, 'filesOf'), textsIn(fieldAt(value, 'under'))];
-  if (pid === undefined || !under) return undefined;
-  if (textAt(value, 'mountIds') === 'each') return { filesOf: pid, under, mountIds: 'each' };
-  const ids = listAt(value, 'mountIds');
-  if (!ids?.every((id) => typeof id === 'number')) return undefined;
-  return { filesOf: pid, under, mountIds: ids };
-}
-
-function logQuestion(value: unknown): Question<'log'> | undefined {
-  const lastBytes = numberAt(value, 'lastBytes');
-  const containing = textsIn(fieldAt(value, 'containing'));
-  if (lastBytes === undefined || !containing) return undefined;
-  const file = textAt(value, 'log', 'file');
-  if (file !== undefined) return { log: { file }, containing, lastBytes };
-  const [journal, folder] = [
-    textsIn(fieldAt(value, 'log', 'journal')),
-    textAt(value, 'log', 'folder'),
-  ];
-  if (!journal) return undefined;
-  return { log: folder === undefined ? { journal } : { journal, folder }, containing, lastBytes };
-}
-
-function kubeletQuestion(value: unknown): Question<'kubelet'> | undefined {
-  const [scheme, address] = [textAt(value, 'scheme'), textAt(value, 'address')];
-  const [port, path] = [numberAt(value, 'port'), textAt(value, 'path')];
-  if (scheme !== 'http' && scheme !== 'https') return undefined;
-  if (address === undefined || port === undefined || path === undefined) return undefined;
-  return { scheme, address, port, path };
-}
-
-const PLAIN_CALLS = ['Version', 'ListPodSandbox', 'ListContainers'] as const;
-
-function runtimeQuestion(value: unknown): Question<'runtime'> | undefined {
-  const [socket, id] = [textAt(value, 'socket'), textAt(value, 'id')];
-  if (socket === undefined) return undefined;
-  const asked = textAt(value, 'call');
-  if (asked === 'ContainerStatus') {
-    if (id === undefined) return undefined;
-    const isVerbose = fieldAt(value, 'verbose') === true;
-    return { socket, call: asked, id, ...(isVerbose ? { verbose: true } : {}) };
-  }
-  if (asked === 'PodSandboxStatus') return id === undefined ? id : { socket, call: asked, id };
-  const call = PLAIN_CALLS.find((each) => each === asked);
-  return call && { socket, call };
 }
 
 export function isAnswer<K extends QuestionKind>(kind: K, value: unknown): value is Answer<K> {
   return ANSWERS[kind](value);
 }
 
-const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
-  file: isText,
-  link: isText,
-  version: isText,
-  folder: (value) => textsIn(value) !== undefined,
-  status: isFileStatus,
-  tree: listOf(isTreeFolder),
-  entries: listOf(isEntry),
-  processes: listOf(isProcessEntry),
-  threads: listOf(isThread),
-  stacks: listOf(isThreadStack),
-  openFiles: listOf(isOpenFile),
-  log: isLogLines,
-  goroutines: isGoroutineDump,
-  profile: isText,
-  kubelet: (value) => isCount(fieldAt(value, 'status')) && isText(fieldAt(value, 'body')),
-  runtime: (value) =>
-    ['v1', 'v1alpha2'].includes(textAt(value, 'criVersion') ?? '') &&
-    fieldAt(value, 'message') !== undefined,
+/** The question with the fields that such a question has, and no others. */
+export function questionIn(kind: QuestionKind, value: unknown): Question<QuestionKind> | undefined {
+  const shapes: readonly Shape[] = QUESTIONS[kind];
+  const shape = shapes.find((each) => has(each)(value));
+  if (!shape) return undefined;
+  const fields = Object.keys(shape).map((name) => [name, fieldAt(value, name)]);
+  return defined(Object.fromEntries(fields)) as Question<QuestionKind>;
+}
+
+const PATH: Shape<{ path: string }> = { path: text };
+const PAGE: Shape<KubeletPage> = {
+  scheme: oneOf('http', 'https'),
+  address: text,
+  port: number,
+  path: text,
 };
 
-const FILE_TYPES: ReadonlySet<unknown> = new Set(
-  Object.keys({
-    file: 0,
-    folder: 0,
-    link: 0,
-    socket: 0,
-    other: 0,
-  } satisfies Record<FileStatus['type'], 0>),
-);
+type Call<C> = Extract<Question<'runtime'>, { readonly call: C }>;
 
-function isFileStatus(value: unknown): boolean {
-  return (
-    FILE_TYPES.has(fieldAt(value, 'type')) &&
-    ['device', 'inode'].every((name) => isText(fieldAt(value, name))) &&
-    ['mode', 'owner', 'links', 'sizeBytes'].every((name) => isCount(fieldAt(value, name))) &&
-    numberAt(value, 'modifiedMs') !== undefined
-  );
-}
+/** The forms of each question. */
+const QUESTIONS: {
+  readonly [K in QuestionKind]: readonly Shape<Question<K>>[];
+} = {
+  file: [PATH],
+  link: [PATH],
+  folder: [PATH],
+  status: [{ ...PATH, patience: optional(oneOf('long')) }],
+  tree: [{ ...PATH, levels: listOf(text) }],
+  entries: [{ ...PATH, names: listOf(text) }],
+  processes: [{ all: oneOf('processes') }],
+  threads: [{ threadsOf: number }],
+  stacks: [{ stacksOf: number }],
+  openFiles: [
+    { filesOf: number, under: listOf(text), mountIds: either(oneOf('each'), listOf(number)) },
+  ],
+  log: [
+    {
+      log: either(has({ file: text }), has({ journal: listOf(text), folder: optional(text) })),
+      containing: listOf(text),
+      lastBytes: number,
+    },
+  ],
+  kubelet: [PAGE],
+  goroutines: [{ ...PAGE, as: oneOf('goroutines') }],
+  profile: [{ ...PAGE, seconds: number }],
+  runtime: [
+    { socket: text, call: oneOf('Version', 'ListPodSandbox', 'ListContainers') },
+    {
+      ...{ socket: text, call: oneOf('ContainerStatus'), id: text },
+      verbose: optional(oneOf(true)),
+    } satisfies Shape<Call<'ContainerStatus'>>,
+    { socket: text, call: oneOf('PodSandboxStatus'), id: text } satisfies Shape<
+      Call<'PodSandboxStatus'>
+    >,
+  ],
+  version: [{ program: text, arguments: listOf(text) }],
+};
 
-function isTreeFolder(value: unknown): boolean {
-  const failure = fieldAt(value, 'failure');
-  return (
-    haveTexts(value, 'folder') &&
-    textsIn(fieldAt(value, 'names')) !== undefined &&
-    (failure === undefined || isText(failure))
-  );
-}
+const fileStatus = has<FileStatus>({
+  type: oneOf('file', 'folder', 'link', 'socket', 'other'),
+  mode: count,
+  owner: count,
+  device: text,
+  inode: text,
+  links: count,
+  sizeBytes: count,
+  modifiedMs: number,
+});
 
-function isEntry(value: unknown): boolean {
-  const [status, isEmpty] = [fieldAt(value, 'status'), fieldAt(value, 'isEmpty')];
-  const hasStatus = status === null || isFileStatus(status);
-  return haveTexts(value, 'name') && hasStatus && [true, false, null].includes(isEmpty as null);
-}
+const frame = has<Frame>({
+  function: text,
+  rawFunction: text,
+  file: orNull(text),
+  line: orNull(count),
+  arguments: optional(text),
+});
 
-function isProcessEntry(value: unknown): boolean {
-  const namespace = fieldAt(value, 'mountNamespace');
-  return (
-    ['pid', 'parent'].every((name) => isCount(fieldAt(value, name))) &&
-    haveTexts(value, 'name', 'state', 'startTime') &&
-    textsIn(fieldAt(value, 'cgroups')) !== undefined &&
-    (namespace === null || isText(namespace)) &&
-    isCountIfAny(fieldAt(value, 'thread'))
-  );
-}
+const goroutines = has<GoroutineGroup>({
+  count,
+  state: orNull(text),
+  minutes: orNull(count),
+  ids: listOf(count),
+  isLocked: truth,
+  labels: optional(text),
+  frames: listOf(frame),
+  createdBy: optional(frame),
+  isHeadless: truth,
+  isCut: truth,
+});
 
-function isOpenFile(value: unknown): boolean {
-  const texts = [fieldAt(value, 'device'), fieldAt(value, 'inode')];
-  return (
-    haveTexts(value, 'by', 'path') &&
-    isCountIfAny(fieldAt(value, 'mount')) &&
-    texts.every((text) => text === undefined || isText(text))
-  );
-}
+const logLines = has<LogLines>({
+  lines: listOf(has<LogLine>({ number: count, text })),
+  containing: listOf(text),
+  counts: listOf(count),
+  first: orNull(text),
+  last: orNull(text),
+  linesRead: count,
+  bytesRead: count,
+  isWhole: truth,
+  modifiedMs: orNull(number),
+});
 
-function isCountIfAny(value: unknown): boolean {
-  return value === undefined || isCount(value);
-}
-
-function isLogLines(value: unknown): boolean {
-  const [first, last] = [fieldAt(value, 'first'), fieldAt(value, 'last')];
-  const [counts, modified] = [listAt(value, 'counts'), fieldAt(value, 'modifiedMs')];
-  const literals = textsIn(fieldAt(value, 'containing'));
-  return (
-    listOf(isLogLine)(fieldAt(value, 'lines')) &&
-    counts?.every(isCount) === true &&
-    literals?.length === counts.length &&
-    [first, last].every((text) => text === null || isText(text)) &&
-    ['linesRead', 'bytesRead'].every((name) => isCount(fieldAt(value, name))) &&
-    typeof fieldAt(value, 'isWhole') === 'boolean' &&
-    (modified === null || typeof modified === 'number')
-  );
-}
-
-function isLogLine(value: unknown): boolean {
-  return isCount(fieldAt(value, 'number')) && haveTexts(value, 'text');
-}
-
-const FAILURES: ReadonlySet<unknown> = new Set(
-  Object.keys({
-    missing: 0,
-    denied: 0,
-    refused: 0,
-    timeout: 0,
-    'not-asked': 0,
-    exited: 0,
-    'too-large': 0,
-    malformed: 0,
-    unsupported: 0,
-    failed: 0,
-    'not-recorded': 0,
-  } satisfies Record<ReadFailure, 0>),
-);
-
-export function isReadFailure(value: unknown): value is ReadFailure {
-  return FAILURES.has(value);
-}
+const ANSWERS: Readonly<Record<QuestionKind, Check>> = {
+  file: text,
+  link: text,
+  version: text,
+  profile: text,
+  folder: listOf(text),
+  status: fileStatus,
+  tree: listOf(has<TreeFolder>({ folder: text, names: listOf(text), failure: optional(text) })),
+  entries: listOf(has<Entry>({ name: text, status: orNull(fileStatus), isEmpty: orNull(truth) })),
+  processes: listOf(
+    has<ProcessEntry>({
+      ...{ pid: count, parent: count, name: text, state: text, startTime: text },
+      ...{ cgroups: listOf(text), mountNamespace: orNull(text), thread: optional(count) },
+    }),
+  ),
+  threads: listOf(
+    has<Thread>({
+      ...{ tid: count, name: text, state: text, waitsIn: text, systemCall: orNull(count) },
+      ...{ callName: orNull(text), path: orNull(text), callLine: optional(text) },
+    }),
+  ),
+  stacks: listOf(
+    has<ThreadStack>({
+      ...{ tid: count, state: text, waitsIn: text, systemCall: orNull(count) },
+      ...{ callName: orNull(text), path: orNull(text), waitedMs: count, brokenBy: optional(text) },
+      frames: listOf(has({ function: text, offset: count })),
+    }),
+  ),
+  openFiles: listOf(
+    has<OpenFile>({
+      ...{ by: text, path: text, mount: optional(count) },
+      ...{ inode: optional(text), device: optional(text) },
+    }),
+  ),
+  log: (value) =>
+    logLines(value) && (value as LogLines).containing.length === (value as LogLines).counts.length,
+  goroutines: has<GoroutineDump>({
+    ...{ format: oneOf('counted', 'each', 'none'), total: count },
+    ...{ groups: listOf(goroutines), left: count, isCut: truth },
+  }),
+  kubelet: has<HttpAnswer>({ status: count, body: text }),
+  runtime: has<RuntimeAnswer>({ criVersion: oneOf('v1', 'v1alpha2'), message: present }),
+};
