@@ -1,8 +1,9 @@
 import {
+  argument,
   type CommandSpec,
   command,
   ignoringArguments,
-  type OptionSpec,
+  option,
 } from '../src/lib/terminal/command-spec.ts';
 import { abortOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import { reportRefusals } from './refusal.ts';
@@ -15,62 +16,50 @@ const untilSignal = () => abortOnSignal({ repeats: 'ignored' });
 
 const completions = async () => (await import('./completions.ts')).labCompletions;
 
-const NAME = {
-  flags: '--name <NAME>',
-  about: 'name of the practice node',
+const NAME = option('--name <NAME>', 'name of the practice node', {
   default: 'practice',
   complete: async () => (await completions()).nodes(),
-} as const satisfies OptionSpec;
+});
 
-const LISTEN = {
-  flags: '--listen <ADDRESS:PORT>',
-  about: 'the address to listen on, on this machine',
+const LISTEN = option('--listen <ADDRESS:PORT>', 'the address to listen on, on this machine', {
   default: '127.0.0.1:8090',
-} as const satisfies OptionSpec;
+});
 
 /** What a practice node runs. */
 const KIND_OPTIONS = [
-  {
-    flags: '--kubelet <PATH>',
-    about: 'a real kubelet, instead of the stand-in',
+  option('--kubelet <PATH>', 'a real kubelet, instead of the stand-in', {
     conflicts: ['kubeletVersion'],
-  },
-  {
-    flags: '--kubelet-version <VERSION>',
-    about: 'the version that the stand-in kubelet behaves as',
+  }),
+  option('--kubelet-version <VERSION>', 'the version that the stand-in kubelet behaves as', {
     choices: KUBELET_VERSIONS,
     default: 'v1.18.8',
-  },
-  {
-    flags: '--runtime <KIND>',
-    about: 'auto: a real containerd if this machine has one',
+  }),
+  option('--runtime <KIND>', 'auto: a real containerd if this machine has one', {
     choices: ['auto', 'containerd', 'stand-in'],
     default: 'auto',
-  },
-  {
-    flags: '--runtime-endpoint <SOCKET>',
-    about: 'run another containerd, from the program that serves this socket',
-  },
-] as const satisfies readonly OptionSpec[];
+  }),
+  option(
+    '--runtime-endpoint <SOCKET>',
+    'run another containerd, from the program that serves this socket',
+  ),
+] as const;
 
 /** For commands that create a practice node for themselves, unless one is named. */
 const OWN_NODE_OPTIONS = [
-  {
-    flags: '--name <NAME>',
-    about: 'an existing practice node (default: a new one, removed at the end)',
+  option('--name <NAME>', 'an existing practice node (default: a new one, removed at the end)', {
     conflicts: ['kubelet', 'kubeletVersion', 'runtime', 'runtimeEndpoint'],
     complete: async () => (await completions()).nodes(),
-  },
+  }),
   ...KIND_OPTIONS,
-] as const satisfies readonly OptionSpec[];
+] as const;
 
 const tour = command({
   name: 'tour',
   summary: 'Show step by step how each fault is made, found and repaired',
-  arguments: [{ name: '[FAULT]', about: 'show only this fault' }],
+  arguments: [argument('[FAULT]', 'show only this fault')],
   options: [
-    { flags: '--yes', about: 'do not wait for Enter between the steps' },
-    { flags: '--serve', about: 'afterwards run kubediag serve there, until Ctrl-C' },
+    option('--yes', 'do not wait for Enter between the steps'),
+    option('--serve', 'afterwards run kubediag serve there, until Ctrl-C'),
     LISTEN,
     ...OWN_NODE_OPTIONS,
   ],
@@ -106,7 +95,7 @@ const up = command({
 const run = command({
   name: 'run',
   summary: 'Run a command on a practice node, with this terminal and its exit code',
-  arguments: [{ name: '<COMMAND...>', about: 'the command and its arguments' }],
+  arguments: [argument('<COMMAND...>', 'the command and its arguments')],
   options: [NAME],
   examples: [
     ['Check the practice node', 'kubediag lab run kubediag check'],
@@ -121,28 +110,24 @@ const breakNode = command({
   name: 'break',
   summary: 'Break a practice node for real; without a fault, list what can be broken',
   arguments: [
-    {
-      name: '[FAULT...]',
-      about: 'the faults to make, or one variant of each: FAULT/VARIANT',
+    argument('[FAULT...]', 'the faults to make, or one variant of each: FAULT/VARIANT', {
       complete: async (typed: string) => {
         const [fault = '', variant] = typed.split('/');
         if (variant === undefined) return undefined;
         return (await completions()).variantsOf(fault).map((each) => `${fault}/${each}`);
       },
-    },
+    }),
   ],
   options: [
-    {
-      flags: '--variant <NAME>',
-      about: 'make this variant (default: the first that fits the others)',
+    option('--variant <NAME>', 'make this variant (default: the first that fits the others)', {
       complete: async (_typed: string, [fault = '']: readonly string[]) =>
         (await completions()).variantsOf(fault),
-    },
-    {
-      flags: '--look-alike <NAME>',
-      about: 'make something that only resembles a fault and must not be reported',
-      complete: async () => (await completions()).lookAlikes(),
-    },
+    }),
+    option(
+      '--look-alike <NAME>',
+      'make something that only resembles a fault and must not be reported',
+      { complete: async () => (await completions()).lookAlikes() },
+    ),
     NAME,
   ],
   examples: [
@@ -177,19 +162,17 @@ const exam = command({
   summary:
     'Test kubediag against every fault, variant and look-alike: make, check, repair, compare',
   arguments: [
-    {
-      name: '[CASE...]',
-      about: 'only these cases: a name such as stale-subpath-mount/secret-active, or its beginning',
-      complete: async () => (await completions()).cases(),
-    },
+    argument(
+      '[CASE...]',
+      'only these cases: a name such as stale-subpath-mount/secret-active, or its beginning',
+      { complete: async () => (await completions()).cases() },
+    ),
   ],
   options: [
-    {
-      flags: '-o, --output <FORMAT>',
-      about: 'json, junit: for programs',
+    option('-o, --output <FORMAT>', 'json, junit: for programs', {
       choices: ['table', 'json', 'junit'],
       default: 'table',
-    },
+    }),
     ...OWN_NODE_OPTIONS,
   ],
   examples: [
@@ -232,7 +215,7 @@ const list = command({
 const down = command({
   name: 'down',
   summary: 'Remove a practice node, and the remains of any whose processes were killed',
-  options: [{ flags: '--all', about: 'remove every practice node of this machine' }, NAME],
+  options: [option('--all', 'remove every practice node of this machine'), NAME],
   examples: [
     ['Remove the practice node', 'kubediag lab down'],
     ['Remove all practice nodes', 'kubediag lab down --all'],

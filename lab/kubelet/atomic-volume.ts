@@ -15,12 +15,12 @@ const DATA = '..data';
 
 /**
  * Writes a volume as the kubelet writes configMaps, secrets and the like: the files into a new
- * folder named after the time, then a link swapped to it, then the old folder is removed.
+ * directory named after the time, then a link is swapped to it, then the old directory is removed.
  */
 export class AtomicVolume {
   readonly #folder: string;
 
-  /** The folder as the writer sees it, which may be below /proc/<pid>/root. */
+  /** The directory as the writer sees it, which may be below /proc/<pid>/root. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -41,7 +41,7 @@ export class AtomicVolume {
     for (const name of older) rmSync(join(this.#folder, name), { recursive: true });
   }
 
-  /** Whether it holds just these already: then a kubelet leaves it alone, also after a restart. */
+  /** Whether it contains exactly these files: then a kubelet does not write them again. */
   shows(files: Readonly<Record<string, string>>): boolean {
     const payload = join(this.#folder, DATA);
     if (!existsSync(payload)) return false;
@@ -53,7 +53,7 @@ export class AtomicVolume {
     });
   }
 
-  /** Where a name really lies now, below the volume's folder: what the kubelet binds. */
+  /** The real path of a name now, below the volume's directory: what the kubelet binds. */
   payloadPath(name: string): string {
     return join(readlinkSync(join(this.#folder, DATA)), name);
   }

@@ -1,17 +1,17 @@
 import type { KubeletVersion } from '../settings.ts';
 
-/** In what the versions differ, as far as the faults go. */
+/** How the versions differ, as far as the faults need it. */
 export interface Behaviour {
   /**
-   * keeps: what is mounted at the place of a subPath is taken as it is, though its source is gone
-   * (kubernetes 68211, every 1.18). looks: it is bound anew when the source is another (since 1.19).
+   * keeps: an existing subPath mount is reused although its source is gone (kubernetes 68211, every
+   * 1.18). looks: it is bound again if the source has changed (since 1.19).
    */
   readonly subpaths: 'keeps' | 'looks';
-  /** asks: stat, which waits for a dead server. table: without asking it (since 1.30). */
+  /** asks: by stat, which hangs on a dead server. table: from the mount table (since 1.30). */
   readonly mountCheck: 'asks' | 'table';
-  /** Of CSI volumes the folder "mount" is looked for, by a stat in every version (since 1.19). */
+  /** Whether the directory "mount" of CSI volumes is searched by stat (since 1.19). */
   readonly looksIntoCsi: boolean;
-  /** Whether empty folders that volumes of orphans have left are removed (since 1.20.10). */
+  /** Whether empty volume directories of orphaned pods are removed (since 1.20.10). */
   readonly cleansLeftovers: boolean;
   /** path: exactly the log. pattern: the log path and a star (since 1.18.9), which may be relative. */
   readonly removesLogs: 'path' | 'pattern';

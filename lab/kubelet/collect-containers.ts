@@ -10,11 +10,11 @@ export interface Collector {
   readonly behaviour: Pick<Behaviour, 'removesLogs'>;
   readonly wording: Pick<Wording, 'removalFails'>;
   readonly say: (line: LogLine) => void;
-  /** Throws where this process works in a folder that is not for practice. */
+  /** Throws unless the working directory of this process is one for practice. */
   readonly guard: () => void;
 }
 
-/** Removes the containers that have ended: of a pod that lives all but the last, of others all. */
+/** Removes exited containers: all but the last of a known pod, and all of other pods. */
 export async function collectContainers(
   livingPods: ReadonlySet<string>,
   collector: Collector,
@@ -46,7 +46,7 @@ export function collectable(
   });
 }
 
-/** Its logs first; when they cannot be removed it stays, and is tried again for ever. */
+/** Its logs first; if they cannot be removed the container stays, and the removal is retried. */
 export async function removeContainer(id: string, collector: Collector): Promise<void> {
   const { runtime, behaviour, wording, say, guard } = collector;
   const { logPath } = await runtime.status(id);

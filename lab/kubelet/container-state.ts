@@ -1,13 +1,13 @@
 import type { ContainerStatus, ListedContainer } from '../practice-node.ts';
 import type { Pod } from './pod.ts';
 
-/** The newest container of a name, as the runtime tells of it. */
+/** The newest container of a name, as the runtime reports it. */
 export interface SeenContainer {
   readonly listed: ListedContainer;
   readonly status: ContainerStatus;
 }
 
-/** Why the kubelet has not started a container: what it tells the API server. */
+/** Why the kubelet has not started a container, as it reports it to the API server. */
 export interface Waiting {
   readonly reason: string;
   readonly message?: string;

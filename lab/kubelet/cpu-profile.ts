@@ -5,8 +5,8 @@ import { PROFILE_INTERVAL_US, PROFILE_SECONDS, PROFILE_SECONDS_MAX } from './lim
 import { pprofOf } from './pprof.ts';
 
 /**
- * Where our kubelet spends its CPU time for some seconds, in the format of any kubelet. The functions
- * are ours, for it is no Go program.
+ * A CPU profile of the stand-in kubelet, in the format of any kubelet. The functions are those of
+ * JavaScript.
  */
 export async function cpuProfile(asked: string | null): Promise<Buffer> {
   const seconds = Number(asked) > 0 ? Number(asked) : PROFILE_SECONDS;

@@ -1,4 +1,4 @@
-/** One line of a kubelet's log before it has a time: where in its source it is written, and what. */
+/** One line of a kubelet's log without its time: source position and message. */
 export interface LogLine {
   readonly level: 'I' | 'W' | 'E';
   /** "kubelet_volumes.go:154" */

@@ -16,7 +16,7 @@ export async function unmount(target: string): Promise<void> {
   await run('umount', '--no-canonicalize', target);
 }
 
-/** All that is mounted at a folder or below it, innermost first. */
+/** All mounts at a directory or below it, innermost first. */
 export async function unmountBelow(folder: string): Promise<void> {
   const below = mountPoints().filter((path) => path === folder || path.startsWith(`${folder}/`));
   for (const path of below.toReversed()) await unmount(path);

@@ -16,16 +16,15 @@ export interface Housekeeper {
 }
 
 export interface CleanedUp {
-  /** Pods that nobody knows any more and that have a folder. */
+  /** Deleted pods that still have a directory. */
   readonly orphans: number;
-  /** Those of which something is left. */
+  /** Those that could not be removed. */
   readonly failed: number;
 }
 
 /**
- * Looks at what pods that are gone have left, and takes away what it may. Everything is asked in a
- * thread of its own, so that the kubelet still answers while a dead server does not; but whoever waits
- * for this waits with it, as the sync loop does.
+ * Cleans up after deleted pods. File operations run in threads, so that the kubelet still answers while
+ * a dead server does not; but the sync loop waits for this, and hangs with it.
  */
 export async function cleanUpOrphans(
   known: ReadonlySet<string>,
@@ -50,7 +49,7 @@ export async function cleanUpOrphans(
   return { orphans: uids.length, failed };
 }
 
-/** Whether a volume is still mounted, or cannot be looked at: then nothing of the pod is touched. */
+/** Whether a volume is still mounted, or cannot be checked: then the pod is not touched. */
 async function isMounted(
   uid: string,
   folder: string,
@@ -69,7 +68,7 @@ async function isMounted(
   }
 }
 
-/** How kubelets before 1.30 find out: here one waits for ever when the server is dead. */
+/** As kubelets before 1.30 find out: this hangs if the server is dead. */
 async function isOtherDevice(path: string): Promise<boolean> {
   const [volume, parent] = [await stat(path), await lstat(dirname(path))];
   return volume.dev !== parent.dev;
@@ -90,7 +89,7 @@ async function volumePaths(
   return paths;
 }
 
-/** Kubelets before 1.20.10 remove no folder of a volume: one that is left is told for ever. */
+/** Kubelets before 1.20.10 remove no volume directory, and log a leftover one again and again. */
 async function findLeftovers(uid: string, folder: string): Promise<readonly string[]> {
   const found = `orphaned pod "${uid}" found, but`;
   if ((await volumePaths(folder, { looksIntoCsi: false })).length > 0) {
@@ -100,7 +99,7 @@ async function findLeftovers(uid: string, folder: string): Promise<readonly stri
   return hasSubpaths ? [`${found} volume subpaths are still present on disk`] : [];
 }
 
-/** Removes what is empty: each folder of a volume, each place of a subPath, then the folders above. */
+/** Removes empty directories: of volumes, of subPaths, then their parents. */
 async function removeLeftovers(
   uid: string,
   folder: string,
@@ -139,7 +138,7 @@ async function subpathsIn(folder: string): Promise<readonly string[]> {
   return paths;
 }
 
-/** Folders within folders, none of them with a file: the first that cannot go tells why. */
+/** Removes nested empty directories; returns the first error. */
 async function removeFolders(folder: string): Promise<string | undefined> {
   const failure = await failureOf(rmdir(folder));
   if (failure !== WORDS.ENOTEMPTY) return failure === WORDS.ENOENT ? undefined : failure;
@@ -151,7 +150,7 @@ async function removeFolders(folder: string): Promise<string | undefined> {
   return first ?? failureOf(rmdir(folder));
 }
 
-/** All the rest of it, unless something is mounted there. */
+/** Removes the rest, unless something is mounted there. */
 async function removeFolder(uid: string, folder: string): Promise<readonly string[]> {
   const mounted = mountPoints().find((path) => path === folder || path.startsWith(`${folder}/`));
   if (mounted === undefined) {
@@ -167,7 +166,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   return bytewiseSorted(names ?? []);
 }
 
-/** What answers with another error than that it is missing is there, such as a mount without server. */
+/** Any error but ENOENT means that it exists, such as a mount without a server. */
 async function exists(path: string): Promise<boolean> {
   try {
     await stat(path);

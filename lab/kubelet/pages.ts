@@ -14,7 +14,7 @@ export interface Page {
 
 const NOT_FOUND: Page = { status: 404, body: '404 page not found\n' };
 
-/** What the kubelet answers at an address of its own. */
+/** The HTTP pages of the kubelet. */
 export async function pageAt(
   address: string,
   version: KubeletVersion,

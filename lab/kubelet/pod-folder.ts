@@ -11,17 +11,17 @@ import type { VolumeSources } from './read-objects.ts';
 import { prepareSubpath } from './subpath.ts';
 import { filesOf, placeOf } from './volume-files.ts';
 
-/** What a pod has below the kubelet's root: its volumes, and what is mounted of them by subPath. */
+/** The directory of a pod below the kubelet's root: its volumes and subPath mounts. */
 export class PodFolder {
   readonly #folder: string;
-  /** Made once: what others mount over it later may be dead, and is never touched again. */
+  /** Created once and never touched again: others may mount something over it that hangs. */
   readonly #made = new Set<string>();
 
   constructor(kubeletRoot: string, podUid: string) {
     this.#folder = join(kubeletRoot, 'pods', podUid);
   }
 
-  /** What every pod has, also one without volumes. */
+  /** The directories of every pod, also of one without volumes. */
   make({ containers }: Pod): void {
     for (const name of ['volumes', 'plugins']) {
       mkdirSync(join(this.#folder, name), { recursive: true, mode: 0o750 });
@@ -31,7 +31,7 @@ export class PodFolder {
     }
   }
 
-  /** Makes each volume, and writes those anew whose object has changed. */
+  /** Creates each volume, and rewrites those whose object has changed. */
   async writeVolumes(pod: Pod, reported: VolumeSources): Promise<void> {
     for (const volume of pod.volumes) {
       const place = placeOf(volume);
@@ -48,7 +48,7 @@ export class PodFolder {
     }
   }
 
-  /** What the runtime mounts into a container that is about to start. */
+  /** The mounts of a container that is about to start. */
   async mountsFor(
     pod: Pod,
     container: PodContainer,
@@ -78,7 +78,7 @@ export class PodFolder {
     return mounts;
   }
 
-  /** Once its containers are gone: unmounts all, innermost first, then takes the folder away. */
+  /** After its containers are gone: unmounts all, innermost first, then removes the directory. */
   async tearDown(): Promise<void> {
     await unmountBelow(this.#folder);
     rmSync(this.#folder, { recursive: true, force: true });

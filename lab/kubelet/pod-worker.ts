@@ -23,7 +23,7 @@ import type { VolumeSources } from './read-objects.ts';
 import { hasLostSubpath } from './subpath.ts';
 import type { Wording } from './wording.ts';
 
-/** What a worker of a pod has in its hands; what it says of itself depends on the version. */
+/** What a pod worker uses. Its messages depend on the version. */
 export interface KubeletContext {
   readonly kubeletRoot: string;
   readonly runtime: RuntimeCommands;
@@ -32,22 +32,22 @@ export interface KubeletContext {
   readonly say: (line: LogLine) => void;
 }
 
-/** What the runtime has at the beginning of a turn: asked once for all pods. */
+/** The state of the runtime at the beginning of an iteration: listed once for all pods. */
 export interface RuntimeObservation {
   readonly sandboxes: readonly ListedPod[];
   readonly containers: readonly ListedContainer[];
 }
 
-/** Brings one pod to what its object says, turn by turn: its sandbox, volumes and containers. */
+/** Syncs one pod with its object in every iteration: sandbox, volumes and containers. */
 export class PodWorker {
   #pod: Pod;
   readonly #folder: PodFolder;
   readonly #since = new Date();
   readonly #containers = new Map<string, SeenContainer>();
   readonly #waiting = new Map<string, Waiting>();
-  /** After a turn that failed the next one waits: a pod may lack its ConfigMap for long. */
+  /** The delay after a failed iteration: a ConfigMap may be missing for long. */
   #retryAt = 0;
-  /** How often a container was restarted since it last ran for long. */
+  /** Restarts of a container since it last ran for long. */
   readonly #restarts = new Map<string, number>();
 
   constructor(pod: Pod, kubeletRoot: string) {
@@ -91,7 +91,7 @@ export class PodWorker {
     }
   }
 
-  /** The pod is gone from the API server: first its containers, then what it had on the node. */
+  /** The pod was deleted: removes its containers, then its directories. */
   async tearDown({ runtime, wording, say }: KubeletContext): Promise<boolean> {
     const { uid } = this.#pod;
     try {
@@ -134,7 +134,7 @@ export class PodWorker {
     }
     const { status } = await this.#snapshot(newest, context);
     if (status.state === 'created') {
-      // Whoever made it was ended before it was started.
+      // The kubelet that created it was ended before it started it.
       await this.#run(name, newest.id, context);
       return;
     }
@@ -156,7 +156,7 @@ export class PodWorker {
     await this.#start(container, newest.attempt + 1, podId, context);
   }
 
-  /** The runtime is asked about a container only when it has come to another state. */
+  /** Asks the runtime about a container only when its state has changed. */
   async #snapshot(listed: ListedContainer, { runtime }: KubeletContext): Promise<SeenContainer> {
     const before = this.#containers.get(listed.name);
     const isSame = before?.listed.id === listed.id && before.status.state === listed.state;
@@ -176,8 +176,8 @@ export class PodWorker {
     const options = { name, attempt, mounts };
     const id = await context.runtime.createContainer(podId, this.#pod, options);
     await this.#run(name, id, context);
-    // Who unmounts a subPath between our look at it and the runtime's leaves the container an empty
-    // place. A real kubelet has that gap too, of a moment; ours, where each mount is a program, is wide.
+    // An unmount of a subPath between our check and that of the runtime leaves an empty mount point. A
+    // real kubelet has this gap too; here it is wide, because each mount runs a program.
     if (hasLostSubpath(mounts)) await context.runtime.stopContainer(id);
   }
 

@@ -18,7 +18,7 @@ export interface Volume {
   readonly name: string;
   /** configMap, secret, projected, downwardAPI, emptyDir, hostPath... */
   readonly kind: string;
-  /** What stands below its kind. */
+  /** The fields of that source. */
   readonly source: unknown;
 }
 
@@ -50,7 +50,7 @@ export function podIn(object: KubernetesObject): Pod {
   };
 }
 
-/** An API server gives one to whatever has none; ours is the same each time that it is read. */
+/** An API server assigns a UID; this one is the same every time. */
 function uidOf(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex');
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
@@ -70,7 +70,7 @@ function mountIn(mount: unknown): VolumeMount {
   });
 }
 
-/** "web_practice(8c2f...)": how a kubelet calls a pod in its log. */
+/** "web_practice(8c2f...)": a pod in the log of a kubelet. */
 export function podWord({ name, namespace, uid }: Pod): string {
   return `${name}_${namespace}(${uid})`;
 }

@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** A CPU profile as V8 records it; times are in microseconds. */
 export interface RecordedProfile {
-  /** Each call by the calls that led to it. The first is the root, which is no function. */
+  /** Each call with the calls that led to it. The first is the root, which is not a function. */
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: { readonly functionName: string };
@@ -19,7 +19,7 @@ export interface RecordedProfile {
 const FIELD = { type: 1, sample: 2, location: 4, function: 5, string: 6, time: 9, duration: 10 };
 const STRINGS = ['', 'samples', 'count', 'cpu', 'nanoseconds'];
 
-/** V8's word for a thread that waits: that is no CPU time. */
+/** V8's name for a waiting thread, which uses no CPU time. */
 const IDLE = '(idle)';
 
 /** The same profile in the form of pprof's profile.proto. */

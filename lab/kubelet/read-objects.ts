@@ -4,10 +4,10 @@ import { fieldAt, textAt } from '../../src/lib/std/json.ts';
 import type { KubernetesObject } from '../practice-node.ts';
 import { type Pod, podIn } from './pod.ts';
 
-/** What an API server has told the kubelet, as it stands in files. */
+/** The objects that an API server would have sent, read from files. */
 export interface VolumeSources {
   readonly pods: readonly Pod[];
-  /** The files that a ConfigMap or a Secret holds; undefined when there is no such object. */
+  /** The files of a ConfigMap or a Secret; undefined if it does not exist. */
   filesOf(kind: 'configmaps' | 'secrets', namespace: string, name: string): Files | undefined;
 }
 
@@ -19,7 +19,7 @@ export function readObjects(folder: string): VolumeSources {
   for (const kind of namesIn(folder)) {
     for (const namespace of namesIn(join(folder, kind))) {
       for (const file of namesIn(join(folder, kind, namespace))) {
-        // Whoever writes one does so under another name first, and takes it away as it likes.
+        // Files are written under another name and renamed, and may vanish at any time.
         const text = file.endsWith('.json')
           ? textOf(join(folder, kind, namespace, file))
           : undefined;

@@ -3,9 +3,9 @@ import { bytewiseSorted } from '../../src/lib/std/bytewise.ts';
 import type { Behaviour } from './behaviour.ts';
 
 /**
- * Removes the logs of a container as the kubelet does, and says what stopped it. Since 1.18.9 that is
- * all that begins with the log path: where a container has none, whatever lies in the folder that the
- * kubelet works in. So it asks first whether that folder is one for practice; `guard` throws if not.
+ * Removes the logs of a container as the kubelet does, and returns what stopped it. Since 1.18.9 that is
+ * everything that begins with the log path: without one, everything in the working directory of the
+ * kubelet. So `guard` throws first unless that directory is one for practice.
  */
 export function removeLogs(
   logPath: string,
@@ -32,7 +32,7 @@ function matchesOf(path: string): readonly string[] {
   );
 }
 
-/** As Go removes: a file or a link, else an empty folder; what is gone already is no failure. */
+/** As os.Remove of Go: a file, a link or an empty directory; a missing one is no error. */
 function failureAt(name: string): string | undefined {
   if (typeof tried(() => unlinkSync(name)) !== 'string') return undefined;
   const code = tried(() => rmdirSync(name));
@@ -40,7 +40,7 @@ function failureAt(name: string): string | undefined {
   return `log ${JSON.stringify(name)}: remove ${name}: ${WORDS[code] ?? code}`;
 }
 
-/** What Go calls the errors of the kernel. */
+/** The error texts of Go. */
 export const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTEMPTY: 'directory not empty',
@@ -53,7 +53,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   ECONNABORTED: 'software caused connection abort',
 };
 
-/** Its answer, or the code of the error. */
+/** The result, or the error code. */
 function tried<T>(action: () => T): T | string {
   try {
     return action();

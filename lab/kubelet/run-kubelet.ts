@@ -19,16 +19,16 @@ import { SyncLoop } from './sync-loop.ts';
 import { killUnknownContainers } from './unknown-containers.ts';
 import { WORDINGS } from './wording.ts';
 
-/** Where every kubelet has it unless it is told otherwise. */
+/** The default of every kubelet. */
 const SECURE_PORT = 10_250;
 
 /**
- * A kubelet for practice, small enough to be read: it brings pods to what an API server would want,
- * and makes the mistakes of a chosen version. It deletes for real, so it runs on a practice node only.
+ * A small stand-in kubelet: it syncs pods with their objects, and has the bugs of a chosen version. It
+ * deletes for real, so it runs on a practice node only.
  */
 export async function runKubelet(words: readonly string[]): Promise<void> {
   const { name } = checkInside();
-  // The name alone. To set the title would write over the command line, where the flags are.
+  // Only the name: setting the title would overwrite the command line, which holds the flags.
   writeFileSync('/proc/self/comm', 'kubelet');
   const { values } = parseArgs({ args: [...words], strict: false });
   const flag = (key: string) => String(values[key] ?? '');
@@ -58,7 +58,7 @@ function textNow(): KubeletChanges {
   return JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
 }
 
-/** Once a minute, beside the sync loop, as in any kubelet: also when that is held up. */
+/** Once a minute, independent of the sync loop, as in any kubelet. */
 async function collectAgainAndAgain(
   loop: SyncLoop,
   runtime: RuntimeCommands,
@@ -67,7 +67,7 @@ async function collectAgainAndAgain(
   for (;;) {
     await sleep(PRACTICE_MINUTE_MS);
     const { version, collects } = textNow();
-    // Before it has heard of its pods every one of them would be a stranger.
+    // Before it has read its pods, all of them would be unknown.
     if (!collects || !loop.hasTurned) continue;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     const collector = { runtime, behaviour, wording, say, guard: checkInside };
@@ -75,7 +75,7 @@ async function collectAgainAndAgain(
       await killUnknownContainers(loop.podUids, collector);
       await collectContainers(loop.podUids, collector);
     } catch (error) {
-      // A runtime that is away, or was faster, is asked again next time.
+      // A missing runtime is tried again next time.
       say(wording.collectionFails(messageOf(error)));
     }
   }

@@ -4,15 +4,15 @@ import { runProgram } from '../../src/lib/process/run.ts';
 import { systemProgram } from '../../src/lib/process/system-program.ts';
 import { CERTIFICATE_BYTES_MAX, CERTIFICATE_MS } from './limits.ts';
 
-/** Where a kubelet is asked: without credentials, and over TLS. */
+/** The HTTP servers of a kubelet: without credentials, and over TLS. */
 export interface Ports {
   readonly readOnly: number;
   readonly secure: number;
 }
 
 /**
- * Opens the kubelet's doors to whoever is on the node; the network is the node's own. The secure one
- * needs a certificate, which Node cannot make: on a machine without openssl it stays closed.
+ * Starts the kubelet's HTTP servers in the network of the node. The secure one needs a certificate,
+ * which Node.js cannot create: on a machine without openssl it does not start.
  */
 export async function startServers(ports: Ports, answer: RequestListener): Promise<void> {
   await listening(createServer(answer), ports.readOnly);
@@ -31,7 +31,7 @@ function listening(server: Server, port: number): Promise<void> {
   return promise;
 }
 
-/** A key and a certificate signed with it, as kubelets make their own: nobody can compare it anyway. */
+/** A key and a self-signed certificate, as kubelets create them. */
 async function makeCertificate(): Promise<string | undefined> {
   const program = systemProgram('openssl');
   if (program === undefined) return undefined;

@@ -9,17 +9,17 @@ export interface SubpathPlace {
   readonly subPath: string;
   /** pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX: what the container gets. */
   readonly target: string;
-  /** Whether a name that is not there is made: the pod owns the volume. */
+  /** Whether a missing name is created: the pod owns the volume. */
   readonly isCreated: boolean;
 }
 
-/** Mounts one name of a volume for one container, before each of its starts. */
+/** Mounts a subPath of a volume for a container, before each start. */
 export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviour): Promise<void> {
   const { volumeFolder, subPath, target, isCreated } = place;
   const name = join(volumeFolder, subPath);
   if (isCreated) mkdirSync(name, { recursive: true });
   if (!existsSync(name)) throw new Error(`lstat ${name}: no such file or directory`);
-  // All links are followed first: bound is the file of this moment, in its folder with a time.
+  // Links are resolved first: the mount is of the current file, in its directory named after the time.
   const source = realpathSync(name);
   if (mountPoints().includes(target)) {
     if (subpaths === 'keeps' || isSame(source, target)) return;
@@ -33,7 +33,7 @@ export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviou
   await bind(source, target);
 }
 
-/** Whether one of the mounts of a container, which was prepared, is none any more. */
+/** Whether a prepared mount of a container has been unmounted. */
 export function hasLostSubpath(mounts: readonly { readonly hostPath: string }[]): boolean {
   const points = mountPoints();
   const subpaths = mounts.filter(({ hostPath }) => hostPath.includes('/volume-subpaths/'));

@@ -16,21 +16,21 @@ export interface SyncLoopOptions {
   readonly kubeletRoot: string;
   readonly runtime: RuntimeCommands;
   readonly say: (line: LogLine) => void;
-  /** Both are asked anew at each turn. */
+  /** Both are called in each iteration. */
   readonly words: () => KubeletChanges;
   readonly objects: () => VolumeSources;
-  /** Told when a turn begins by another version than the one before: whatever that did is done. */
+  /** Called when an iteration begins with another version: the work of the old one is done. */
   readonly onVersion: (version: KubeletVersion) => void;
 }
 
 /**
- * The one loop on which a kubelet handles its pods. It cleans up after pods that are gone, too: so when
- * a dead mount holds up that, no pod is started, changed or ended any more.
+ * The single loop in which a kubelet handles its pods. It also cleans up after deleted pods: if that
+ * hangs on a dead mount, no pod is started, changed or ended any more.
  */
 export class SyncLoop {
   readonly #wish: SyncLoopOptions;
   readonly #workers = new Map<string, PodWorker>();
-  /** Pods that are gone from the API server and not yet from the node. */
+  /** Pods that were deleted but are still on the node. */
   readonly #leaving = new Map<string, PodWorker>();
   #enteredAt: number | undefined;
   #hasTurned = false;
@@ -43,7 +43,7 @@ export class SyncLoop {
     this.#wish = wish;
   }
 
-  /** The pods that it has heard of: none that came while it is held up. */
+  /** The pods that it has read; not those that arrived while it hangs. */
   get pods(): readonly KubernetesObject[] {
     return [...this.#workers.values()].map(({ listed }) => listed);
   }
@@ -56,7 +56,7 @@ export class SyncLoop {
     return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
-  /** Whether it has heard of all its pods by now. */
+  /** Whether it has read all its pods. */
   get hasTurned(): boolean {
     return this.#hasTurned;
   }
@@ -65,12 +65,12 @@ export class SyncLoop {
     return this.#cleanedUp;
   }
 
-  /** What the health check says: a loop that was never entered is well. */
+  /** The health check: a loop that was never entered is healthy. */
   get isWell(): boolean {
     return this.#enteredAt === undefined || Date.now() - this.#enteredAt <= SILENCE_MS;
   }
 
-  /** Whether its clean-up waits for a server at this moment: a dump of its goroutines shows it then. */
+  /** Whether its cleanup hangs on a server now: a goroutine dump shows it then. */
   get isHeldUp(): boolean {
     return this.#isCleaning && someThreadWaits('self');
   }
@@ -79,7 +79,7 @@ export class SyncLoop {
     let pauseMs = LOOP_MS;
     for (;;) {
       const failure = await this.#tryIteration();
-      // Before its first turn it only waits for the runtime to come.
+      // Before its first iteration it only waits for the runtime.
       if (failure !== undefined && this.#hasTurned) {
         const { say, wording } = this.#context();
         say(wording.loopSkips(`[container runtime is down: ${failure}]`));
@@ -89,7 +89,7 @@ export class SyncLoop {
     }
   }
 
-  /** Why nothing came of it: the runtime does not tell its pods, or an object cannot be read. */
+  /** Why it failed: the runtime does not list its pods, or an object cannot be read. */
   async #tryIteration(): Promise<string | undefined> {
     try {
       const { runtime } = this.#wish;
@@ -133,7 +133,7 @@ export class SyncLoop {
     await this.#workers.get(pod.uid)?.sync(pod, reported, sight, context);
   }
 
-  /** Takes up new pods, and lets those go that are not told of any more. */
+  /** Adds new pods, and ends those that were deleted. */
   #hear(pods: readonly Pod[], { say, wording }: KubeletContext): void {
     const { kubeletRoot } = this.#wish;
     const added = pods.filter(({ uid }) => !this.#workers.has(uid) && !this.#leaving.has(uid));

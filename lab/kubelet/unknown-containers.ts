@@ -3,7 +3,7 @@ import type { Collector } from './collect-containers.ts';
 import { podUidOf } from './container-state.ts';
 import type { Wording } from './wording.ts';
 
-/** Running containers of pods that the kubelet was never told of, such as of one made past it. */
+/** Running containers of pods that the kubelet does not know. */
 function unknownContainersIn(
   containers: readonly ListedContainer[],
   podUids: ReadonlySet<string>,
@@ -13,7 +13,7 @@ function unknownContainersIn(
   );
 }
 
-/** A kubelet ends them within seconds; what it does with them then is the work of the collection. */
+/** A kubelet ends them within seconds; garbage collection removes them. */
 export async function killUnknownContainers(
   podUids: ReadonlySet<string>,
   {

@@ -2,15 +2,15 @@ import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import type { Pod, Volume } from './pod.ts';
 import type { Files, VolumeSources } from './read-objects.ts';
 
-/** How a kind of volume lies in the pod's folder. */
+/** A kind of volume in the pod's directory. */
 export interface VolumePlace {
-  /** As its folder is called: "kubernetes.io~configmap". */
+  /** The name of its directory: "kubernetes.io~configmap". */
   readonly plugin: string;
   /** Whether it has a filesystem of its own in memory. */
   readonly isInMemory: boolean;
 }
 
-/** What holds a secret, or may, is kept in memory; a ConfigMap lies on the disk of the node. */
+/** Volumes that may contain a secret are in memory; a ConfigMap is on the disk of the node. */
 const WRITTEN: Readonly<Record<string, VolumePlace>> = {
   configMap: { plugin: 'kubernetes.io~configmap', isInMemory: false },
   secret: { plugin: 'kubernetes.io~secret', isInMemory: true },
@@ -18,7 +18,7 @@ const WRITTEN: Readonly<Record<string, VolumePlace>> = {
   downwardAPI: { plugin: 'kubernetes.io~downward-api', isInMemory: true },
 };
 
-/** Undefined of a kind that others mount, such as a claim: our kubelet leaves those to them. */
+/** Undefined for a kind that others mount, such as a claim. */
 export function placeOf({ kind, source }: Volume): VolumePlace | undefined {
   if (kind === 'emptyDir') {
     const isInMemory = textAt(source, 'medium') === 'Memory';
@@ -27,7 +27,7 @@ export function placeOf({ kind, source }: Volume): VolumePlace | undefined {
   return WRITTEN[kind];
 }
 
-/** What the kubelet writes into a volume; undefined where the pod itself does. */
+/** The files that the kubelet writes into a volume; undefined if only the pod writes it. */
 export function filesOf(volume: Volume, pod: Pod, told: VolumeSources): Files | undefined {
   if (!(volume.kind in WRITTEN)) return undefined;
   const { source } = volume;
@@ -64,7 +64,7 @@ interface Choice {
   readonly told: VolumeSources;
 }
 
-/** All files of an object, or those that `items` names, under the paths that it gives them. */
+/** All files of an object, or those of `items` with their paths. */
 function chosen(kind: 'configmaps' | 'secrets', name: string, choice: Choice): Files {
   const { source, pod, told } = choice;
   const files = told.filesOf(kind, pod.namespace, name);

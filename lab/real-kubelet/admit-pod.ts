@@ -3,8 +3,8 @@ import type { StoredObject } from './object-store.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What an API server and a scheduler add to a pod before a kubelet hears of it: a kubelet takes
- * some of these for granted. The practice node has no network for pods, so each is in the node's own.
+ * The defaults that an API server and a scheduler add to a pod: a kubelet relies on some of them. The
+ * practice node has no pod network, so each pod uses the host network.
  */
 export function admitPod(pod: StoredObject, nodeName: string): StoredObject {
   const spec = (pod.spec ?? {}) as Fields;
@@ -44,7 +44,7 @@ function admitContainer(container: Fields): Fields {
   };
 }
 
-/** Sources that are written as files, whose mode a kubelet wants to be told. */
+/** Sources that are written as files and need a default mode. */
 const WRITTEN = ['configMap', 'secret', 'downwardAPI', 'projected'];
 const FILE_MODE = 0o644;
 

@@ -1,6 +1,6 @@
 import type { StoredObject } from './object-store.ts';
 
-/** What is asked of an API server, by its path: objects of a kind, or one of them. */
+/** A request to an API server, from its path: objects of a kind, or one of them. */
 export interface ApiTarget {
   /** "v1", "coordination.k8s.io/v1". */
   readonly apiVersion: string;
@@ -23,7 +23,7 @@ export function targetOf(path: string): ApiTarget | undefined {
   return kind === undefined ? undefined : { apiVersion, kind, resource, namespace, name, part };
 }
 
-/** Which objects a list or a watch is about: those of a namespace, and of a field selector. */
+/** The objects of a list or a watch: those of a namespace and a field selector. */
 export function selectorOf(
   { namespace }: ApiTarget,
   query: URLSearchParams,

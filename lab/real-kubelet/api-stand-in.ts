@@ -6,8 +6,8 @@ import type { Change, ObjectStore, StoredObject } from './object-store.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 /**
- * As much of an API server as a real kubelet needs to run its pods: objects of every kind are kept,
- * listed and watched alike, and none is checked. It speaks JSON over plain HTTP to whoever asks, for
+ * The part of an API server that a real kubelet needs to run its pods: objects of every kind are stored,
+ * listed and watched, without validation. It uses JSON over plain HTTP without authentication, because
  * only the practice node can reach it.
  */
 export async function startApiStandIn(
@@ -32,7 +32,7 @@ export async function startApiStandIn(
         );
     }
   });
-  // A watch is silent for as long as nothing changes.
+  // A watch may be silent for a long time.
   server.requestTimeout = 0;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -44,7 +44,7 @@ interface Asked {
   readonly target: ApiTarget;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Told of what was deleted for good. */
+  /** Called after an object was finally deleted. */
   readonly onDelete: (target: ApiTarget) => void;
 }
 
@@ -67,7 +67,7 @@ function answer(store: ObjectStore, asked: Asked): Answer {
     return { code: 200, body: store.remove(place) ?? known };
   }
   const options = method === 'PATCH' ? strategicMerge(known, body) : body;
-  // Whoever tells how a thing is does not change what it is to be.
+  // A status update does not change the spec.
   const changed = target.part ? { ...(options as StoredObject), spec: known.spec } : options;
   const object = changed as StoredObject;
   return { code: 200, body: isSame(known, object) ? known : store.put(place, object) };
@@ -79,7 +79,7 @@ function isSame(known: StoredObject, options: StoredObject): boolean {
 
 function create(store: ObjectStore, target: ApiTarget, object: StoredObject): Answer {
   const { resource, namespace } = target;
-  // Told and forgotten, as nobody here reads them.
+  // Accepted and dropped: nothing here reads them.
   if (resource === 'events') return { code: 201, body: object };
   const place = { resource, namespace, name: object.metadata.name };
   if (store.get(place)) {
@@ -101,7 +101,7 @@ function watch(
   response: ServerResponse,
 ): void {
   if (query.get('sendInitialEvents') === 'true') {
-    // From v1.32 on a kubelet tries this first, and lists when it is told so.
+    // Since v1.32 a kubelet tries this first, and falls back to a list.
     send(response, status(422, 'Invalid', 'sendInitialEvents is not supported: list first'));
     return;
   }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PLACES } from '../places.ts';
 
 /**
- * What the kubelet sets in /proc/sys though the whole machine shares it: no namespace has its own.
- * A cluster has files in their place, with the values that the kubelet wants to find.
+ * Sysctls that the kubelet sets although the whole machine shares them. The node has files in their
+ * place, with the values that the kubelet expects.
  */
 export const KERNEL_SETTINGS: Readonly<Record<string, string>> = {
   'vm.overcommit_memory': '1',
@@ -29,7 +29,7 @@ export async function writeKernelSettings(folder: string): Promise<void> {
   }
 }
 
-/** The commands that put them in the place of the machine's, in the namespaces of whoever runs them. */
+/** The commands that bind the files over those sysctls, in the current mount namespace. */
 export async function coverKernelSettings(): Promise<readonly (readonly string[])[]> {
   const folder = join(PLACES.lab, 'kernel-settings');
   await writeKernelSettings(folder);
@@ -37,7 +37,7 @@ export async function coverKernelSettings(): Promise<readonly (readonly string[]
   return names.map((name) => ['mount', '--bind', join(folder, name), kernelSettingFile(name)]);
 }
 
-/** What the machine has, of those that this kernel knows. */
+/** Those that this kernel has. */
 export async function machinesKernelSettings(): Promise<Readonly<Record<string, string>>> {
   const there = Object.keys(KERNEL_SETTINGS).filter((name) => existsSync(kernelSettingFile(name)));
   const pairs = there.map(

@@ -3,27 +3,27 @@ import { PLACES } from '../places.ts';
 const PLUGIN_FOLDER = `${PLACES.kubeletRoot}/volume-plugins`;
 const RUNTIME = `unix://${PLACES.runtimeSocket}`;
 
-/** What the kubelet is told by file and by flag. What moved from the one to the other says when. */
+/** The configuration file and flags of a kubelet. Settings that moved between them note the version. */
 export interface KubeletSettings {
   readonly config: object;
   readonly flags: readonly string[];
 }
 
-/** For a kubelet in namespaces of its own; `more` says who may ask it what, and whatever else differs. */
+/** For a kubelet in its own namespaces; `more` adds authorization and other settings. */
 export function kubeletSettings(version: string, more: object): KubeletSettings {
   const minor = minorOf(version);
   const config = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
-    // The machine may be a container itself, where the tree of cgroups is not ours to build.
+    // The machine may be a container, where the cgroup tree cannot be changed.
     cgroupDriver: 'cgroupfs',
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     ...(minor >= 31 ? { failCgroupV1: false } : {}),
     failSwapOn: false,
     makeIPTablesUtilChains: false,
-    // The disk is the machine's: however full it is, no pod is evicted and no image removed for
-    // it, for nothing could pull the image again.
+    // The disk is that of the machine: a full one must not evict pods or remove images, which
+    // nothing could pull again.
     evictionHard: {
       'nodefs.available': '0%',
       'imagefs.available': '0%',

@@ -5,27 +5,27 @@ import { API_PORT } from './run-api.ts';
 const FOLDER = '/etc/kubernetes';
 const CONFIG = `${FOLDER}/kubelet.json`;
 const KUBECONFIG = `${FOLDER}/kubelet.conf`;
-/** Where the lab's containerd looks for networks of pods. */
+/** The CNI directory of the lab's containerd. */
 const NETWORK = '/var/lib/containerd/cni/conf/10-none.conflist';
 
-/** What a real kubelet is started with on a practice node: files that it reads, and words. */
+/** The files and arguments of a real kubelet on a practice node. */
 export interface LabKubelet {
   readonly files: Readonly<Record<string, object>>;
   readonly words: readonly string[];
 }
 
-/** The node is its own, and nobody else can reach it: whoever asks this kubelet is answered. */
+/** No authentication: only the practice node can reach this kubelet. */
 export function labKubelet(name: string, version: string): LabKubelet {
   const { config, flags } = kubeletSettings(version, {
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     readOnlyPort: READ_ONLY_PORT,
     contentType: 'application/json',
-    // What the node sees as the root of all cgroups is its own.
+    // The cgroup root that the node sees is its own.
     cgroupsPerQOS: true,
-    // It finds what it wants in `kernel-settings.ts`, and sets nothing of the machine.
+    // `kernel-settings.ts` provides the expected values, so it changes no sysctl of the machine.
     protectKernelDefaults: true,
-    // By default a changed ConfigMap reaches its volume after a minute: nobody wants to wait for it.
+    // By default a changed ConfigMap reaches its volume only after a minute.
     syncFrequency: '2s',
   });
   return {
@@ -35,7 +35,7 @@ export function labKubelet(name: string, version: string): LabKubelet {
       `--kubeconfig=${KUBECONFIG}`,
       `--root-dir=${PLACES.kubeletRoot}`,
       `--hostname-override=${name}`,
-      // The API stand-in tells it the address of its node: see `run-api.ts`.
+      // The API stand-in provides the address of the node: see `run-api.ts`.
       '--cloud-provider=external',
       ...flags,
       '--v=2',
@@ -56,8 +56,8 @@ function kubeconfig(): object {
 }
 
 /**
- * A node is ready once its runtime has a network for pods. Every pod here is in the network of the node,
- * so this one is never used.
+ * A node is ready once its runtime has a pod network. Every pod here uses the host network, so this one
+ * is never used.
  */
 function noNetwork(): object {
   return { cniVersion: '0.4.0', name: 'none', plugins: [{ type: 'loopback' }] };

@@ -5,7 +5,7 @@ import { admitPod } from './admit-pod.ts';
 import type { ApiTarget } from './api-request.ts';
 import type { ObjectStore, Place, StoredObject } from './object-store.ts';
 
-/** The files that stand for what people ask of the cluster: KIND/NAMESPACE/NAME.json. */
+/** The desired objects as files: KIND/NAMESPACE/NAME.json. */
 export class ObjectFiles {
   readonly #folder: string;
   readonly #store: ObjectStore;
@@ -18,7 +18,7 @@ export class ObjectFiles {
     this.#nodeName = nodeName;
   }
 
-  /** Takes over what is new, changed or gone since it was called last. */
+  /** Applies new, changed and deleted files since the last call. */
   async poll(): Promise<void> {
     const files = new Set(await this.#files());
     for (const [file, { place }] of this.#seen) {
@@ -30,19 +30,19 @@ export class ObjectFiles {
       const path = join(this.#folder, file);
       const mark = await markOf(path);
       if (this.#seen.get(file)?.mark === mark) continue;
-      // Whoever is gone again is seen to be gone at the next look.
+      // A file that vanished meanwhile is noticed at the next call.
       const text = await readFile(path, 'utf8').then(String, () => undefined);
       if (text !== undefined) this.#seen.set(file, { mark, place: this.#take(file, text) });
     }
   }
 
-  /** What the kubelet deleted for good nobody asks for any more. */
+  /** Removes the file of a pod that the kubelet has finally deleted. */
   remove({ resource, namespace = '', name = '' }: ApiTarget): void {
     rmSync(join(this.#folder, resource, namespace, `${name}.json`), { force: true });
   }
 
   async #files(): Promise<readonly string[]> {
-    // A folder that goes while it is listed makes this fail: then nothing has changed until the next look.
+    // Fails if a directory vanishes meanwhile: then nothing changes until the next call.
     const known = [...this.#seen.keys()];
     const files = await readdir(this.#folder, { recursive: true }).then(
       (names) => names,
@@ -58,7 +58,7 @@ export class ObjectFiles {
     const known = this.#store.get(place);
     const isAnother = known && options.metadata.uid && known.metadata.uid !== options.metadata.uid;
     if (isAnother) this.#store.remove(place);
-    // How the pod is the kubelet told us; the file only says how it is to be.
+    // The status comes from the kubelet; the file has only the spec.
     const status = (isAnother ? undefined : known?.status) ?? options.status;
     const object = { apiVersion: 'v1', ...options, ...(status ? { status } : {}) };
     this.#store.put(place, resource === 'pods' ? admitPod(object, this.#nodeName) : object);
@@ -66,7 +66,7 @@ export class ObjectFiles {
   }
 }
 
-/** A file that is put in the place of another is another one, however alike they are. */
+/** Identifies a version of a file: a replaced file has another inode. */
 async function markOf(path: string): Promise<string> {
   return stat(path, { bigint: true }).then(
     ({ ino, mtimeNs, size }) => `${ino} ${mtimeNs} ${size}`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defined } from '../../src/lib/std/defined.ts';
 import { CHANGES_MAX } from './limits.ts';
 
-/** An object as it goes over the wire, of whichever kind. */
+/** An object of any kind, as JSON. */
 export interface StoredObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -22,14 +22,14 @@ export interface Change {
   readonly object: StoredObject;
 }
 
-/** Where an object is kept: "pods" of namespace "default" with name "web". */
+/** The key of an object: "pods", namespace "default", name "web". */
 export interface Place {
   readonly resource: string;
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** All objects of every kind, in memory; each change has a number, and whoever watches is told. */
+/** All objects in memory. Each change has a number and is sent to the watches. */
 export class ObjectStore {
   #version = 0;
   readonly #objects = new Map<string, { readonly resource: string; object: StoredObject }>();
@@ -49,7 +49,7 @@ export class ObjectStore {
     return all.flatMap((entry) => (entry.resource === resource ? [entry.object] : []));
   }
 
-  /** Keeps it, new or changed; gives it as it is kept. */
+  /** Creates or updates an object; returns it as stored. */
   put(place: Place, options: StoredObject): StoredObject {
     const known = this.get(place);
     const { name, namespace } = place;
@@ -63,7 +63,7 @@ export class ObjectStore {
     });
     const object = { ...options, metadata };
     this.#objects.set(keyOf(place), { resource: place.resource, object });
-    this.#tell({ type: known ? 'MODIFIED' : 'ADDED', resource: place.resource, object });
+    this.#notify({ type: known ? 'MODIFIED' : 'ADDED', resource: place.resource, object });
     return object;
   }
 
@@ -73,18 +73,18 @@ export class ObjectStore {
     const metadata = { ...known.metadata, resourceVersion: this.#next() };
     const object = { ...known, metadata };
     this.#objects.delete(keyOf(place));
-    this.#tell({ type: 'DELETED', resource: place.resource, object });
+    this.#notify({ type: 'DELETED', resource: place.resource, object });
     return object;
   }
 
-  /** What has changed since that number; undefined when it is too long ago to be known. */
+  /** The changes since that number; undefined if it is too old. */
   changesSince(version: number): readonly Change[] | undefined {
     const [oldest] = this.#changes;
     if (oldest && oldest.version > version + 1) return undefined;
     return this.#changes.flatMap((entry) => (entry.version > version ? [entry.change] : []));
   }
 
-  /** Gives the function that ends it. */
+  /** Returns the function that ends the watch. */
   watch(watcher: (change: Change) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
@@ -95,7 +95,7 @@ export class ObjectStore {
     return this.version;
   }
 
-  #tell(change: Change): void {
+  #notify(change: Change): void {
     this.#changes.push({ version: this.#version, change });
     if (this.#changes.length > CHANGES_MAX) this.#changes.shift();
     for (const watcher of this.#watchers) watcher(change);

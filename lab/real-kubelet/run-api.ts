@@ -7,10 +7,10 @@ import { FILES_POLL_MS } from './limits.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectStore, type StoredObject } from './object-store.ts';
 
-/** Of the node's own network, so it is never taken. */
+/** In the node's own network, so it is always free. */
 export const API_PORT = 8_080;
 
-/** The part "api" of a practice node: tells a real kubelet what the files say, until it is killed. */
+/** The part "api" of a practice node: serves the objects of the files to a real kubelet. */
 export async function runApi(): Promise<void> {
   await mkdir(PLACES.objects, { recursive: true });
   const store = new ObjectStore();

@@ -10,7 +10,7 @@ import { WAITING_PROGRAM_FOR } from './waiting-program.ts';
 
 export interface RuntimeOptions {
   readonly kind: 'auto' | 'containerd' | 'stand-in';
-  /** The socket of a containerd: ours is to be the same program. */
+  /** The socket of a containerd: use the same program. */
   readonly endpoint?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ const TODO =
   'install the packages containerd and runc, or say --runtime stand-in: then the lab brings a runtime ' +
   'of its own';
 
-/** Which runtime a new practice node gets. Throws a Refusal when a real one is wished and cannot be. */
+/** The runtime of a new practice node. Throws a Refusal if a real one is requested and not possible. */
 export function chooseRuntime(
   { kind, endpoint }: RuntimeOptions,
   folders: readonly string[] = usualFolders(),
@@ -56,7 +56,7 @@ function installed(folders: readonly string[]): Search {
   return { found, why: `${missing.join(' and ')} ${are} not installed on this machine` };
 }
 
-/** A containerd that somebody runs already: only its programs are taken, and nothing is asked of it. */
+/** A running containerd: only its programs are used, and nothing is sent to it. */
 function serving(endpoint: string): Search {
   const found = containerdAt(endpoint);
   const missing = missingBeside(found.containerd);
@@ -68,19 +68,19 @@ function serving(endpoint: string): Search {
   };
 }
 
-/** Every package has them in one folder, and containerd itself looks for its shim there. */
+/** Every package has them in one directory, where containerd finds its shim. */
 function missingBeside(containerd: string): readonly string[] {
   const beside = ['containerd-shim-runc-v2', 'ctr'];
   return beside.filter((name) => !existsSync(join(dirname(containerd), name)));
 }
 
-/** Where packages put programs, and where else this person has some. */
+/** The directories of packages, and those of PATH. */
 function usualFolders(): readonly string[] {
   const path = (process.env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
   return [...SYSTEM_FOLDERS, ...path];
 }
 
-/** What a containerd needs of this machine beside its programs. */
+/** What containerd needs beside its programs. */
 function whyNotHere(): string | undefined {
   if (process.arch !== WAITING_PROGRAM_FOR) {
     return `the lab has a program for containers on ${WAITING_PROGRAM_FOR} only, and this is ${process.arch}`;

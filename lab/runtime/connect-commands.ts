@@ -17,7 +17,7 @@ import { labCgroup } from './lab-cgroup.ts';
 
 const SERVICE = 'v1.RuntimeService';
 
-/** The runtime of a practice node, ours or containerd: nobody who uses this can tell. */
+/** The commands of the runtime of a practice node, the same for the stand-in and containerd. */
 export function connectCommands(
   socket: string,
   lab: string,
@@ -71,7 +71,7 @@ export function connectCommands(
   };
 }
 
-/** Where a kubelet has the cgroup of a pod; what is made past it is elsewhere, and ours all the same. */
+/** The cgroup of a pod of a kubelet; other pods have another one, also below that of the lab. */
 function podCgroup(lab: string, { uid, isUnmanagedContainer = false }: PodOptions): string {
   return join(labCgroup(lab), isUnmanagedContainer ? 'bare' : `kubepods/pod${uid}`);
 }

@@ -12,14 +12,14 @@ export interface HostMount {
 }
 
 export interface ContainerProcessOptions {
-  /** Its own cgroup, from the root of the hierarchy on. */
+  /** Its cgroup, from the root of the hierarchy. */
   readonly cgroup: string;
   readonly mounts: readonly HostMount[];
 }
 
-/** A process of the node that is a container: it only waits, and holds what is mounted for it. */
+/** A container as a process of the node: it only sleeps, and holds its mounts. */
 export interface ContainerProcess {
-  /** Its exit code, once it is gone, by whomever; a process that waits in the kernel never is. */
+  /** Settles with its exit code; never for a process that hangs in the kernel. */
   readonly ended: Promise<number>;
   kill(): void;
 }
@@ -27,15 +27,14 @@ export interface ContainerProcess {
 /** As a shell counts: the number of SIGKILL, and 128. */
 const KILLED = 137;
 
-/** Where every container has its root while it is made; each sees only its own there. */
+/** The root of a container while it is created; each sees only its own. */
 const ROOT = `${PLACES.lab}/container-root`;
 
 /**
- * What runc does, as a shell can: in a mount namespace of its own ($0 is its root to be), it makes a root
- * in memory that lets programs run, and below "rootfs" what the image of a container has, which is no
- * more than a folder "bin". It mounts each host path at its place in that, and lets go of the root of the
- * node, so that it holds no mount but its own. It waits for a line before, until its cgroup is made, and
- * ends with our end of its pipe.
+ * What runc does, as shell lines in a new mount namespace ($0 is the new root): they create a root in
+ * memory with the programs of the node, and below "rootfs" the image, which is an empty directory "bin".
+ * They bind each host path below it and detach the root of the node, so that the container holds no
+ * other mounts. The shell first waits for a line, until its cgroup exists, and ends with the pipe.
  */
 const SCRIPT = `
 read -r _
@@ -59,7 +58,7 @@ echo running
 exec cat
 `;
 
-/** Rejects in runc's words when the kernel does not let a host path be mounted. */
+/** Rejects with the message of runc if a host path cannot be mounted. */
 export async function startContainerProcess(
   options: ContainerProcessOptions,
 ): Promise<ContainerProcess> {
@@ -110,7 +109,7 @@ function refusal(said: string, mounts: readonly HostMount[]): string | undefined
   return runcRefusal(mount.hostPath, mount.containerPath, kernelText(why));
 }
 
-/** For two of the kernel's words mount has its own; Go writes all of them small. */
+/** `mount` words two errors differently from the kernel; Go writes all in lower case. */
 function kernelText(why: string): string {
   if (why.endsWith('does not exist')) return 'no such file or directory';
   if (why.endsWith('not a directory')) return 'not a directory';

@@ -16,8 +16,8 @@ export interface FoundContainerd {
 }
 
 /**
- * The containerd that listens at a socket: its program, and the runc that it starts. It is told by what
- * the kernel says of the socket; nothing is sent to it.
+ * The containerd that listens on a socket: its program, and the runc that it starts. Found through the
+ * socket tables of the kernel; nothing is sent to it.
  */
 export function containerdAt(endpoint: string): FoundContainerd {
   const socket = endpoint.replace(/^unix:(\/\/)?/, '');
@@ -66,7 +66,7 @@ function openedBy(pid: number): readonly string[] {
   );
 }
 
-/** Processes end, and close what they had open, while we look. */
+/** Processes may end, and close files, meanwhile. */
 function unlessGone(snapshot: () => readonly string[]): readonly string[] {
   try {
     return snapshot();
@@ -78,7 +78,7 @@ function unlessGone(snapshot: () => readonly string[]): readonly string[] {
 // BinaryName = "/usr/local/sbin/runc"
 const BINARY_NAME = /^\s*BinaryName\s*=\s*"(\/[^"]+)"/m;
 
-/** As its configuration says, or as it finds it itself. */
+/** From its configuration, or from its PATH. */
 function runcOf(pid: number): string | undefined {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   const at = words.findIndex((word) => /^--?c(onfig)?$/.test(word));

@@ -11,9 +11,9 @@ export interface ContainerdPlaces {
 }
 
 /**
- * Everything below one folder. The native snapshotter copies instead of stacking, so that the
- * folder may lie on any filesystem. Without CAP_SYS_RESOURCE nobody may lower an oom_score_adj.
- * A network for pods is what the caller puts into the folders below "cni".
+ * Everything is below one directory. The native snapshotter copies instead of stacking, so that the
+ * directory may be on any filesystem. Without CAP_SYS_RESOURCE oom_score_adj cannot be lowered.
+ * The caller configures a network for pods in the directories below "cni".
  */
 export function containerdConfig(places: ContainerdPlaces): string {
   const { home, state = join(home, 'state'), socket, runc, sandboxImage } = places;

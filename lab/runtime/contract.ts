@@ -12,7 +12,7 @@ import { labCgroup } from './lab-cgroup.ts';
 
 const WEB = { name: 'web', namespace: 'shop', uid: '0d7a3c52-5b1e-4c0f-9a53-2f6c1f6f2b01' };
 
-/** What every runtime of a practice node does alike, whichever one runs. */
+/** The contract of every runtime of a practice node. */
 export function describeRuntime(
   name: string,
   /** Starts it in these namespaces, where /run, /var/lib and /var/log are private, at its usual socket. */
@@ -82,7 +82,7 @@ export function describeRuntime(
       expect(fileOf(pid, 'cgroup')).toContain(`/kubepods/pod${WEB.uid}/`);
       expect(fileOf(pid, 'mountinfo')).toMatch(/ \/ (\/rootfs)?\/data [^\n]* - tmpfs mine /);
       expect(fileOf(pid, 'mountinfo')).not.toContain('tmpfs other ');
-      // It stays when the node lets go of it: whoever is to find that out finds the container.
+      // The container still holds it after the node has unmounted it.
       await inside.run('umount', mine);
       expect(fileOf(pid, 'mountinfo')).toContain('tmpfs mine ');
       await inside.run('umount', other);

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { ContainerOptions, PodOptions } from '../practice-node.ts';
 import { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
 
-/** What a kubelet decides about a pod, and not whoever wants it. */
+/** What a kubelet decides about a pod. */
 export interface PodPlace {
   /** The parent of the cgroups of its containers. */
   readonly cgroup: string;
-  /** Where the folder with its logs is made. */
+  /** The parent of its log directory. */
   readonly logs: string;
   /** With a network namespace of its own: the caller has put a network into containerd's "cni". */
   readonly ownNetwork?: boolean;
@@ -14,7 +14,7 @@ export interface PodPlace {
 
 const HOST = { network: 'NODE', pid: 'NODE', ipc: 'NODE' } as const;
 
-/** A pod in the words of CRI, with the labels that a kubelet writes. */
+/** The CRI configuration of a pod, with the labels of a kubelet. */
 export function podConfigOf(options: PodOptions, place: PodPlace): PodSandboxConfig {
   const { name, namespace, uid, attempt = 0, isUnmanagedContainer = false } = options;
   const { cgroup, logs, ownNetwork = false } = place;
@@ -41,7 +41,7 @@ export interface Workload {
   readonly command?: readonly string[];
 }
 
-/** A container of that pod, with the labels, the annotation and the log path that a kubelet writes. */
+/** The CRI configuration of a container, with labels, annotations and log path of a kubelet. */
 export function containerConfigOf(
   pod: PodSandboxConfig,
   options: ContainerOptions,

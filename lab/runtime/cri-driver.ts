@@ -9,7 +9,7 @@ export interface Decoding<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Commands a runtime as a kubelet does. The product has its own client, which hardly does more than read. */
+/** Drives a runtime as a kubelet does. The client of the product almost only reads. */
 export class CriDriver {
   readonly #client: Client;
 
@@ -21,7 +21,7 @@ export class CriDriver {
     });
   }
 
-  /** `method` is "v1.RuntimeService/StartContainer". Rejects with the runtime's own words. */
+  /** `method` is "v1.RuntimeService/StartContainer". Rejects with the runtime's message. */
   call<Request, Response>(
     method: string,
     [request, response]: readonly [Encoding<Request>, Decoding<Response>],

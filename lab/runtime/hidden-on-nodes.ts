@@ -1,4 +1,4 @@
-/** A practice node has folders of its own in place of these: no program in them can be run there. */
+/** A practice node has its own directories in place of these: programs in them cannot run there. */
 const HIDDEN = ['/tmp/', '/run/', '/dev/', '/boot/', '/var/lib/containerd/', '/var/lib/rancher/'];
 
 export function isHiddenOnNodes(program: string): boolean {

@@ -2,12 +2,11 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Makes a cgroup and puts a process into it, in the first hierarchy that lets us: one tells whose a
- * process is as well as ten do. Where none can be written there is no cgroup, as under a runtime that
- * was told to make none.
+ * Creates a cgroup and moves a process into it, in the first writable hierarchy: one is enough to
+ * recognize the container. Without a writable hierarchy there is no cgroup.
  */
 export async function joinCgroup(cgroup: string, pid: number): Promise<void> {
-  // 0 would be ourselves: it is what a process has that could not be started.
+  // PID 0, of a process that could not be started, would mean ourselves.
   if (pid === 0) return;
   for (const hierarchy of await hierarchies()) {
     const folder = join(hierarchy, cgroup);
@@ -40,6 +39,6 @@ async function hierarchies(): Promise<readonly string[]> {
   const all = mounts.map((line) => line.split(' '));
   const of = (wanted: string) =>
     all.filter(([, , type]) => type === wanted).map(([, folder = '']) => folder);
-  // The old ones are many, and cpuset takes nobody before it is set up.
+  // Of the many v1 hierarchies, cpuset accepts no process before it is configured.
   return [...of('cgroup2'), ...of('cgroup')];
 }

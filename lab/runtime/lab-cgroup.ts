@@ -1,4 +1,4 @@
-/** Below it are the cgroups of all that a lab starts, on the machine's own hierarchies. */
+/** The parent of all cgroups of a lab, in the hierarchies of the machine. */
 export function labCgroup(name: string): string {
   return `/kubediag-lab-${name}`;
 }

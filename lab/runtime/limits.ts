@@ -1,13 +1,13 @@
-/** Making a sandbox takes a second on a slow machine; a minute is a failure. */
+/** Creating a sandbox takes a second on a slow machine; a minute is a failure. */
 export const CALL_MS = 60_000;
 
-/** What a kubelet grants a runtime, too, is two minutes; a practice node should not be waited for so long. */
+/** Shorter than the two minutes of a kubelet: nobody waits that long for a practice node. */
 export const START_MS = 30_000;
 
-/** A look at the host paths of a container; one that a silent file server holds up is not waited for. */
+/** For checking the host paths of a container, which may be on a silent file server. */
 export const STAT_MS = 10_000;
 
-/** Of what the programs that make a container say; one line of it is used. */
+/** Error output of the programs that create a container; one line of it is used. */
 export const OUTPUT_BYTES_MAX = 16_384;
 
 /** Pods and containers together: more than a kubelet's 110 pods ever have. */
@@ -16,11 +16,11 @@ export const THINGS_MAX = 2_000;
 /** Until a containerd answers, and knows the image: a second, on a machine that has time for it. */
 export const CONTAINERD_READY_MS = 60_000;
 
-/** A question to a containerd that may not be there yet. */
+/** One call to a containerd that may not be ready yet. */
 export const CONTAINERD_ASK_MS = 1_000;
 
-/** Of the log of a containerd that did not start: the end of it tells why. */
+/** The end of the log of a containerd that did not start. */
 export const LOG_LINES_SHOWN = 8;
 
-/** Of a containerd's own configuration, when its runc is looked for: such a file has a few hundred lines. */
+/** The configuration of a containerd, which names its runc: a few hundred lines. */
 export const CONFIG_BYTES_MAX = 1_000_000;

@@ -2,7 +2,7 @@ import { runProgram } from '../../src/lib/process/run.ts';
 import { systemProgram } from '../../src/lib/process/system-program.ts';
 import { OUTPUT_BYTES_MAX, STAT_MS } from './limits.ts';
 
-/** Not by our own hands: a path on a silent file server would hold them for ever. */
+/** In a child process: a path on a silent file server would block us forever. */
 const SCRIPT = `
 for path do
   why=$(stat -L -- "$path" 2>&1 >/dev/null) && continue
@@ -14,8 +14,8 @@ done
 `;
 
 /**
- * Looks at every host path of a new container, as containerd does: one that is missing becomes a folder,
- * and one that cannot be looked at is a refusal, in its words.
+ * Checks every host path of a new container as containerd does: creates a directory for a missing one,
+ * and rejects one that cannot be checked, with the same message.
  */
 export async function prepareHostPaths(paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;

@@ -5,14 +5,14 @@ import { serveCalls } from './serve-calls.ts';
 import { imageCalls, runtimeCalls } from './stand-in-calls.ts';
 import { StandInRuntime } from './stand-in-runtime.ts';
 
-/** The part "runtime" of a practice node: our own container runtime, until it is killed. */
+/** The part "runtime" of a practice node: the stand-in container runtime. */
 export async function runRuntime([
   socket = PLACES.runtimeSocket,
 ]: readonly string[]): Promise<void> {
-  // As the runtime is called that it stands for. Whoever looks for that finds it.
+  // The name of the runtime that it stands in for, so that checks find it.
   await writeFile('/proc/self/comm', 'containerd');
   await mkdir(dirname(socket), { recursive: true });
-  // One that was killed leaves its socket, and then nobody can listen there.
+  // A killed runtime leaves its socket, which must be removed before listening.
   await rm(socket, { force: true });
   const runtime = new StandInRuntime();
   await serveCalls(socket, {

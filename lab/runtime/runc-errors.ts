@@ -1,4 +1,4 @@
-/** What runc 1.1 says, through containerd, of a host path that the kernel does not let it mount. */
+/** The message of runc 1.1, through containerd, for a host path that cannot be mounted. */
 export function runcRefusal(hostPath: string, containerPath: string, why: string): string {
   return (
     'failed to create containerd task: failed to create shim task: OCI runtime create failed: ' +

@@ -7,7 +7,7 @@ import type {
 import type { ContainerProcess } from './container-process.ts';
 import type { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
 
-/** A pod as our runtime has it. */
+/** A pod of the stand-in runtime. */
 export interface KnownPod {
   readonly id: string;
   readonly config: PodSandboxConfig;
@@ -26,7 +26,7 @@ export interface KnownContainer {
   state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
   /** While it runs. */
   process?: ContainerProcess | undefined;
-  /** Settles when it has ended, and all of that is written down here. */
+  /** Settles when it has ended and its state is updated. */
   ended?: Promise<void>;
   startedAt: string;
   finishedAt: string;
@@ -35,7 +35,7 @@ export interface KnownContainer {
   message: string;
 }
 
-/** As CRI counts time: nanoseconds since 1970. */
+/** Time in CRI: nanoseconds since 1970. */
 export function nowInNanoseconds(): string {
   return `${BigInt(Date.now()) * 1_000_000n}`;
 }
@@ -77,7 +77,7 @@ export function statusOf(container: KnownContainer): ContainerStatus {
   return { ...seen, ...end, mounts: config.mounts, logPath: logPathOf(container) };
 }
 
-/** Of a container that was made without a log path, or in a pod without a folder for logs: none. */
+/** Undefined for a container without a log path, or in a pod without a log directory. */
 export function logPathOf({ pod, config }: KnownContainer): string {
   const folder = pod.config.logDirectory;
   return folder && config.logPath ? `${folder}/${config.logPath}` : '';

@@ -7,7 +7,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 
-/** What is answered to each call, in bytes. */
+/** The response to each call, in bytes. */
 export type Calls = Readonly<
   Record<string, (request: Buffer, reply: sendUnaryData<Buffer>) => void>
 >;

@@ -9,7 +9,7 @@ import { NotFound, type StandInRuntime } from './stand-in-runtime.ts';
 
 type Call = Calls[string];
 
-/** It says who it is: nobody should take it for a runtime that they know. */
+/** Its own name: nobody should mistake it for a real runtime. */
 const VERSION = {
   version: '0.1.0',
   runtimeName: 'kubediag-practice',
@@ -17,7 +17,7 @@ const VERSION = {
   runtimeApiVersion: 'v1',
 } as const;
 
-/** What our runtime answers to each call, and how it says that it cannot. */
+/** The responses of the stand-in runtime to each call, and its errors. */
 export function runtimeCalls(runtime: StandInRuntime): Calls {
   return {
     Version: call(cri.VersionRequest, cri.VersionResponse, () => VERSION),
@@ -47,7 +47,7 @@ export function runtimeCalls(runtime: StandInRuntime): Calls {
 }
 
 function commandCalls(runtime: StandInRuntime): Calls {
-  /** A call that says nothing but "done". */
+  /** A call with an empty response. */
   const command = <Request>(
     request: Decoding<Request>,
     obey: (request: Request) => Promise<void>,
@@ -89,7 +89,7 @@ function commandCalls(runtime: StandInRuntime): Calls {
   };
 }
 
-/** It has every image that it is asked for, because it runs none of them. */
+/** Claims to have every image, because it runs none of them. */
 export function imageCalls(): Calls {
   return {
     ImageStatus: call(drive.ImageStatusRequest, drive.ImageStatusResponse, ({ image }) => ({

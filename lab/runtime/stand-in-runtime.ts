@@ -14,18 +14,18 @@ import {
   nowInNanoseconds,
 } from './runtime-objects.ts';
 
-/** What is asked for is not there; the wire has a word of its own for it. */
+/** NotFound of gRPC. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
 
-/** What containerd notes for a container that could not be started. */
+/** The reason of containerd for a container that could not be started. */
 const START_ERROR = { exitCode: 128, reason: 'StartError' } as const;
 
 /**
- * A container runtime in small: it has no images and no networks, but each pod and each container that
- * runs is a process of the node, with mounts and a cgroup of its own, and what the kernel refuses it
- * cannot start. What it knows ends with it, and so do its containers.
+ * A small stand-in container runtime, without images and networks. Each running pod and container is a
+ * process of the node with its own mounts and cgroup, so the kernel's refusals are real. Its state and
+ * its containers end with it.
  */
 export class StandInRuntime {
   readonly #pods = new Map<string, KnownPod>();
@@ -112,7 +112,7 @@ export class StandInRuntime {
     container.ended = process.ended.then((exitCode) => this.#end(container, exitCode));
   }
 
-  /** By the rules of CRI it is no failure when there is none, here and in what follows. */
+  /** CRI requires these calls to succeed for a missing object. */
   async stopContainer(id: string): Promise<void> {
     const container = this.#containers.get(id);
     container?.process?.kill();
@@ -163,7 +163,7 @@ export class StandInRuntime {
     return this.containers.filter((each) => each.pod === pod);
   }
 
-  /** Sixty-four hexadecimal digits, as runtimes name things. */
+  /** 64 hexadecimal digits, as in other runtimes. */
   #newId(): string {
     if (this.#pods.size + this.#containers.size >= THINGS_MAX) {
       throw new Error(
@@ -183,7 +183,7 @@ function cgroupOf({ config }: KnownPod, id: string): string {
   return join(config.linux?.cgroupParent || '/k8s.io', id);
 }
 
-/** With the last of a pod its own cgroup goes too, which a kubelet would remove. */
+/** Removes the cgroup of the pod with its last container, as a kubelet would. */
 async function leave(pod: KnownPod, id: string): Promise<void> {
   const cgroup = cgroupOf(pod, id);
   // "/kubediag-lab-practice/kubepods/pod.../4f0c...": the first stays as long as the lab.

@@ -30,14 +30,14 @@ const STATE = '/run/containerd';
 const LOG = '/var/log/containerd.log';
 
 /**
- * Starts a real containerd on the practice node on which we are, with nothing but the image of a
- * program that waits, and returns when it can run that. It stays when we end.
+ * Starts a real containerd on this practice node, with the image of a program that sleeps, and returns
+ * when it can run it. It outlives this process.
  */
 export async function startContainerd(
   { containerd, runc }: ContainerdChoice,
   libraries?: string,
 ): Promise<void> {
-  // Beside it is its shim, and beside that, perhaps, what else it starts.
+  // Its shim and other programs that it starts are in the same directory.
   const path = [dirname(containerd), dirname(runc), PLAIN_ENVIRONMENT.PATH].join(':');
   const environment = defined({ ...PLAIN_ENVIRONMENT, PATH: path, LD_LIBRARY_PATH: libraries });
   const config = join(PLACES.lab, 'containerd.toml');
@@ -68,7 +68,7 @@ async function setUp(
     return true;
   });
   await importImage(ctr, environment);
-  // CRI hears of an image by an event, and would try to fetch it if asked before.
+  // CRI learns of an image by an event, and would try to pull it before that.
   for (const image of Object.values(IMAGE_NAMES)) {
     await untilReady(`containerd knows the image ${image}`, async () => {
       const types = [ImageStatusRequest, ImageStatusResponse] as const;
@@ -102,7 +102,7 @@ async function importImage(
   throw new Error(`containerd did not take the image of the practice node (${ctr}): ${why}`);
 }
 
-/** A question that fails is asked again: what is asked may not be there yet. */
+/** Retries a call that fails: containerd may not be ready yet. */
 async function untilReady(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const isSoByNow = () => isSo().catch(() => false);
   await until(what, isSoByNow, CONTAINERD_READY_MS).catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-/** The architecture, in Node's words, for which we can write a program ourselves. */
+/** The architecture for which we can write a program, as Node.js names it. */
 export const WAITING_PROGRAM_FOR = 'x64';
 
 const LOADED_AT = 0x40_0000n;
@@ -9,8 +9,8 @@ const SEGMENT_BYTES = 56;
 const CODE = [0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7];
 
 /**
- * A whole program for Linux on x86-64 that waits until it is killed, written byte by byte: a container
- * needs something to run, and a practice node takes nothing from the network or the machine for it.
+ * A program for Linux on x86-64 that sleeps until it is killed, written byte by byte: a container needs
+ * something to run, and a practice node takes nothing from the network or the machine.
  */
 export function waitingProgram(): Uint8Array {
   const start = HEADER_BYTES + SEGMENT_BYTES;

@@ -76,6 +76,22 @@ type Definition<O extends readonly OptionSpec[]> = Omit<
   >;
 };
 
+export function option<const F extends string, const M extends Partial<OptionSpec> = object>(
+  flags: F,
+  about: string,
+  more?: M,
+): { readonly flags: F; readonly about: string } & M {
+  return { flags, about, ...(more as M) };
+}
+
+export function argument(
+  name: string,
+  about: string,
+  more: Partial<ArgumentSpec> = {},
+): ArgumentSpec {
+  return { name, about, ...more };
+}
+
 /** Checks that the options fit the code that reads them. */
 export function command<const O extends readonly OptionSpec[] = []>({
   load,

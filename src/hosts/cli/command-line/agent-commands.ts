@@ -1,8 +1,9 @@
 import {
+  argument,
   type CommandSpec,
   command,
   ignoringArguments,
-  type OptionSpec,
+  option,
 } from '../../../lib/terminal/command-spec.ts';
 import type { Serve } from '../commands/serve.ts';
 import { DRY_RUN_MODES } from './dry-run-mode.ts';
@@ -24,39 +25,27 @@ const TYPES =
 const ASKED = { 0: 'done', 3: 'the agent refused it or cannot be reached' };
 
 const AGENT_OPTIONS = [
-  { flags: '-n, --namespace <NAMESPACE>', about: 'the namespace', default: 'default' },
-  {
-    flags: '--server <URL>',
-    about: 'address of the agent (default: the socket in its state directory)',
-  },
-  {
-    flags: '--token-file <FILE>',
-    about: "the agent's token (default: in its state directory)",
-  },
+  option('-n, --namespace <NAMESPACE>', 'the namespace', { default: 'default' }),
+  option('--server <URL>', 'address of the agent (default: the socket in its state directory)'),
+  option('--token-file <FILE>', "the agent's token (default: in its state directory)"),
   STATE_DIR,
   HOST_ROOT,
-] as const satisfies readonly OptionSpec[];
+] as const;
 
 const SELECTORS = [
-  { flags: '-l, --selector <LABELS>', about: 'filter by labels: a=b,c!=d' },
-  { flags: '--field-selector <FIELDS>', about: 'filter by fields: status.phase=Running' },
-  { flags: '-A, --all-namespaces', about: 'use all namespaces' },
-] as const satisfies readonly OptionSpec[];
+  option('-l, --selector <LABELS>', 'filter by labels: a=b,c!=d'),
+  option('--field-selector <FIELDS>', 'filter by fields: status.phase=Running'),
+  option('-A, --all-namespaces', 'use all namespaces'),
+] as const;
 
 const OBJECTS = [
-  { name: '[TYPE[/NAME]]', about: TYPES },
-  { name: '[NAME...]', about: 'only these objects; or more of TYPE/NAME' },
+  argument('[TYPE[/NAME]]', TYPES),
+  argument('[NAME...]', 'only these objects; or more of TYPE/NAME'),
 ];
 
-const IGNORE_NOT_FOUND = {
-  flags: '--ignore-not-found',
-  about: 'do not fail if an object does not exist',
-} as const satisfies OptionSpec;
+const IGNORE_NOT_FOUND = option('--ignore-not-found', 'do not fail if an object does not exist');
 
-const ALL = {
-  flags: '--all',
-  about: 'all objects of this type in the namespace',
-} as const satisfies OptionSpec;
+const ALL = option('--all', 'all objects of this type in the namespace');
 
 /** The agent is loaded by `main`: the command line must not reach it by itself. */
 function serve(loadAgent: () => Promise<Serve>): CommandSpec {
@@ -64,21 +53,12 @@ function serve(loadAgent: () => Promise<Serve>): CommandSpec {
     name: 'serve',
     summary: 'Run as an agent on this node: store and run Diagnoses, serve the API over HTTP',
     options: [
-      {
-        flags: '--listen <ADDRESS:PORT>',
-        about: 'the address to listen on',
-        default: '127.0.0.1:8090',
-      },
-      {
-        flags: '--allow-remote',
-        about: 'allow an address that other machines can reach, without TLS',
-      },
+      option('--listen <ADDRESS:PORT>', 'the address to listen on', { default: '127.0.0.1:8090' }),
+      option('--allow-remote', 'allow an address that other machines can reach, without TLS'),
       NODE_NAME,
-      {
-        flags: '--repeat-interval <DURATION>',
-        about: 'ignore repeats of an alert for this long',
+      option('--repeat-interval <DURATION>', 'ignore repeats of an alert for this long', {
         default: '6h',
-      },
+      }),
       STATE_DIR,
       ...NODE_OPTIONS,
     ],
@@ -101,13 +81,11 @@ const apply = command({
   summary: 'Create or update objects from manifests',
   options: [
     VALIDATE,
-    {
-      flags: '--dry-run [MODE]',
-      about: 'store and start nothing: check here (client), or let the agent check (server)',
-      choices: DRY_RUN_MODES,
-      default: 'none',
-      preset: 'client',
-    },
+    option(
+      '--dry-run [MODE]',
+      'store and start nothing: check here (client), or let the agent check (server)',
+      { choices: DRY_RUN_MODES, default: 'none', preset: 'client' },
+    ),
     ...MANIFEST_OPTIONS,
     ...AGENT_OPTIONS,
   ],
@@ -123,28 +101,21 @@ const get = command({
   name: 'get',
   summary: 'Show one or many resources',
   arguments: [
-    { name: '[TYPE[/NAME]]', about: `${TYPES}, several with commas, or all` },
-    { name: '[NAME...]', about: 'only these objects; or more of TYPE/NAME' },
+    argument('[TYPE[/NAME]]', `${TYPES}, several with commas, or all`),
+    argument('[NAME...]', 'only these objects; or more of TYPE/NAME'),
   ],
   usage: '[options] (TYPE [NAME...] | TYPE/NAME...)',
   options: [
-    {
-      flags: '-o, --output <FORMAT>',
-      about: `one of ${OUTPUT_FORMATS.join(', ')} (as in kubectl)`,
+    option('-o, --output <FORMAT>', `one of ${OUTPUT_FORMATS.join(', ')} (as in kubectl)`, {
       complete: async () => OUTPUT_FORMATS,
-    },
-    { flags: '-w, --watch', about: 'show the objects and then every change, until Ctrl-C' },
-    {
-      flags: '--sort-by <FIELD>',
-      about: 'sort by a field, such as .metadata.creationTimestamp',
-    },
-    { flags: '--no-headers', about: 'do not print the column headings' },
-    { flags: '--show-labels', about: 'add a column with all labels' },
-    {
-      flags: '-L, --label-columns <LABELS>',
-      about: 'add a column for each of these labels',
+    }),
+    option('-w, --watch', 'show the objects and then every change, until Ctrl-C'),
+    option('--sort-by <FIELD>', 'sort by a field, such as .metadata.creationTimestamp'),
+    option('--no-headers', 'do not print the column headings'),
+    option('--show-labels', 'add a column with all labels'),
+    option('-L, --label-columns <LABELS>', 'add a column for each of these labels', {
       isRepeatable: true,
-    },
+    }),
     IGNORE_NOT_FOUND,
     ...SELECTORS,
     ...AGENT_OPTIONS,
@@ -178,17 +149,14 @@ const wait = command({
   arguments: OBJECTS,
   usage: '[options] --for CONDITION (TYPE NAME... | TYPE/NAME...)',
   options: [
-    {
-      flags: '--for <CONDITION>',
-      about: "delete, create, condition=NAME[=STATUS], jsonpath='{PATH}'[=VALUE]",
-      isRequired: true,
-      complete: async () => ['condition=', 'jsonpath=', 'delete', 'create'],
-    },
-    {
-      flags: '--timeout <DURATION>',
-      about: 'time limit; 0 checks once, a negative value waits for a week',
+    option(
+      '--for <CONDITION>',
+      "delete, create, condition=NAME[=STATUS], jsonpath='{PATH}'[=VALUE]",
+      { isRequired: true, complete: async () => ['condition=', 'jsonpath=', 'delete', 'create'] },
+    ),
+    option('--timeout <DURATION>', 'time limit; 0 checks once, a negative value waits for a week', {
       default: '30s',
-    },
+    }),
     ALL,
     ...SELECTORS,
     ...AGENT_OPTIONS,
@@ -212,18 +180,15 @@ const wait = command({
   load: async () => (await import('../commands/wait.ts')).wait,
 });
 
-const DIAGNOSES = [{ name: '<NAME...>', about: 'the Diagnosis: NAME or diagnosis/NAME' }];
+const DIAGNOSES = [argument('<NAME...>', 'the Diagnosis: NAME or diagnosis/NAME')];
 
 const approve = command({
   name: 'approve',
   summary: 'Approve the planned repair of a Diagnosis that waits for approval',
   arguments: DIAGNOSES,
   options: [
-    {
-      flags: '--plan <PLAN>',
-      about: 'the plan that you have seen; any other plan is not approved',
-    },
-    { flags: '--yes', about: 'do not ask' },
+    option('--plan <PLAN>', 'the plan that you have seen; any other plan is not approved'),
+    option('--yes', 'do not ask'),
     ...AGENT_OPTIONS,
   ],
   examples: [
@@ -260,12 +225,12 @@ const fetchResult = command({
   name: 'fetch',
   summary: 'Download a result of a Diagnosis: a profile, a capture, a large value',
   arguments: [
-    { name: '<NAME>', about: 'the Diagnosis' },
-    { name: '<KEY>', about: 'the key of the result, as describe shows it' },
-    {
-      name: '[FILE]',
-      about: 'a new file, or - for standard output (default: a file named after the result)',
-    },
+    argument('<NAME>', 'the Diagnosis'),
+    argument('<KEY>', 'the key of the result, as describe shows it'),
+    argument(
+      '[FILE]',
+      'a new file, or - for standard output (default: a file named after the result)',
+    ),
   ],
   options: AGENT_OPTIONS,
   examples: [
@@ -282,11 +247,11 @@ const remove = command({
   arguments: OBJECTS,
   usage: '[options] (-f FILE | TYPE (NAME... | --all | -l LABELS) | TYPE/NAME...)',
   options: [
-    { flags: '-f, --filename <FILE...>', about: 'delete the objects in these manifests' },
+    option('-f, --filename <FILE...>', 'delete the objects in these manifests'),
     RECURSIVE,
     ALL,
     IGNORE_NOT_FOUND,
-    { flags: '-o, --output <FORMAT>', about: 'print only the names', choices: ['name'] },
+    option('-o, --output <FORMAT>', 'print only the names', { choices: ['name'] }),
     ...SELECTORS,
     ...AGENT_OPTIONS,
   ],

@@ -68,7 +68,7 @@ const NOTHING: Completions = { words: [], files: false };
 const FILES: Completions = { words: [], files: true };
 
 /** Every word that can be where the last of these is; those that do not begin like it are left out. */
-export async function completionsFor(
+async function completionsFor(
   words: readonly string[],
   { serve, lab }: OtherHosts,
 ): Promise<Completions> {

@@ -1,8 +1,10 @@
 import {
+  argument,
   type CommandSpec,
   command,
   ignoringArguments,
   ignoringOptions,
+  option,
 } from '../../../lib/terminal/command-spec.ts';
 import {
   HOST_ROOT,
@@ -22,14 +24,10 @@ export const JUDGED = {
 const check = command({
   name: 'check',
   summary: 'Check this node for faults and show the proof',
-  arguments: [{ name: '[FAULT...]', about: 'check only these faults' }],
+  arguments: [argument('[FAULT...]', 'check only these faults')],
   options: [
-    { flags: '--watch', about: 'check repeatedly and print only what changes, until Ctrl-C' },
-    {
-      flags: '--every <DURATION>',
-      about: 'with --watch: the time between two checks',
-      default: '30s',
-    },
+    option('--watch', 'check repeatedly and print only what changes, until Ctrl-C'),
+    option('--every <DURATION>', 'with --watch: the time between two checks', { default: '30s' }),
     ...REPORT_OPTIONS,
     ...NODE_OPTIONS,
   ],
@@ -45,7 +43,7 @@ const check = command({
 const explain = command({
   name: 'explain',
   summary: 'Explain a fault, or find the faults that match a symptom or an error message',
-  arguments: [{ name: '[FAULT|SYMPTOM...]', about: 'a fault, or words of an error message' }],
+  arguments: [argument('[FAULT|SYMPTOM...]', 'a fault, or words of an error message')],
   examples: [
     ['List the faults', 'kubediag explain'],
     ['Explain one fault', 'kubediag explain dead-volume-mount'],
@@ -58,29 +56,18 @@ const explain = command({
 const recover = command({
   name: 'recover',
   summary: 'Repair the faults of this node: show the plan, ask, act, verify',
-  arguments: [
-    { name: '[FAULT]', about: 'the fault to repair (default: every fault found, one by one)' },
-  ],
+  arguments: [argument('[FAULT]', 'the fault to repair (default: every fault found, one by one)')],
   options: [
-    {
-      flags: '--finding <ID>',
-      about: 'repair only this finding: its id, or its position on the screen',
-    },
-    {
-      flags: '--dry-run',
-      about: 'show the plan and whether it would be refused; change nothing',
-    },
-    {
-      flags: '--yes',
-      about: 'do not ask; repair active and damaged findings, but not latent ones',
-    },
-    { flags: '--latent', about: 'with --yes: repair latent findings too' },
-    {
-      flags: '--confirm <WORD>',
-      about: 'the word that a plan asks for when --yes is not enough; may be repeated',
-      isRepeatable: true,
-    },
-    { flags: '--wait', about: 'wait until the effect of the repair is seen (at most 6m)' },
+    option('--finding <ID>', 'repair only this finding: its id, or its position on the screen'),
+    option('--dry-run', 'show the plan and whether it would be refused; change nothing'),
+    option('--yes', 'do not ask; repair active and damaged findings, but not latent ones'),
+    option('--latent', 'with --yes: repair latent findings too'),
+    option(
+      '--confirm <WORD>',
+      'the word that a plan asks for when --yes is not enough; may be repeated',
+      { isRepeatable: true },
+    ),
+    option('--wait', 'wait until the effect of the repair is seen (at most 6m)'),
     STATE_DIR,
     ...NODE_OPTIONS,
   ],
@@ -114,10 +101,7 @@ const bundle = command({
   name: 'bundle',
   summary: 'Record what a check reads, without secrets, to judge it elsewhere or later',
   arguments: [
-    {
-      name: '[FILE]',
-      about: 'a new file, or - for standard output (default: kubediag-NODE-TIME.tgz)',
-    },
+    argument('[FILE]', 'a new file, or - for standard output (default: kubediag-NODE-TIME.tgz)'),
   ],
   options: NODE_OPTIONS,
   examples: [
@@ -133,11 +117,9 @@ const journal = command({
   name: 'journal',
   summary: 'Show the actions performed on this node and how they ended',
   options: [
-    {
-      flags: '-o, --output <FORMAT>',
-      about: 'wide: with the object of each action',
+    option('-o, --output <FORMAT>', 'wide: with the object of each action', {
       choices: ['wide', 'json', 'yaml'],
-    },
+    }),
     STATE_DIR,
     HOST_ROOT,
   ],
@@ -153,15 +135,8 @@ const stacks = command({
   name: 'stacks',
   summary: 'Show what blocks the kubelet, from its goroutines or its threads',
   options: [
-    {
-      flags: '--file <DUMP>',
-      about: 'read a goroutine dump from this file; "-" is standard input',
-    },
-    {
-      flags: '-o, --output <FORMAT>',
-      about: 'wide: with every stack',
-      choices: ['wide', 'json'],
-    },
+    option('--file <DUMP>', 'read a goroutine dump from this file; "-" is standard input'),
+    option('-o, --output <FORMAT>', 'wide: with every stack', { choices: ['wide', 'json'] }),
     ...NODE_OPTIONS,
   ],
   examples: [
@@ -180,12 +155,12 @@ const stacks = command({
 const profile = command({
   name: 'profile',
   summary: 'Show where a program spends its CPU time, optionally as a flame graph',
-  arguments: [{ name: '<PROGRAM>', about: 'the program to profile', choices: ['kubelet'] }],
+  arguments: [argument('<PROGRAM>', 'the program to profile', { choices: ['kubelet'] })],
   options: [
-    { flags: '--seconds <NUMBER>', about: 'length of the profile', default: '30' },
-    { flags: '--flame <FILE>', about: 'write a flame graph to a new, self-contained HTML file' },
-    { flags: '--save <FILE>', about: 'write the profile to a new file, for go tool pprof' },
-    { flags: '--file <PROFILE>', about: 'show this profile instead of recording one' },
+    option('--seconds <NUMBER>', 'length of the profile', { default: '30' }),
+    option('--flame <FILE>', 'write a flame graph to a new, self-contained HTML file'),
+    option('--save <FILE>', 'write the profile to a new file, for go tool pprof'),
+    option('--file <PROFILE>', 'show this profile instead of recording one'),
     ...NODE_OPTIONS,
   ],
   examples: [
@@ -202,24 +177,17 @@ const trace = command({
   name: 'trace',
   summary: 'Trace which processes delete or rename files, with pod and call stack (needs bpftrace)',
   arguments: [
-    { name: '<WHAT>', about: 'what to trace', choices: ['deletions'] },
-    {
-      name: '[PATH...]',
-      about: "watch these paths and all below (default: entries of / and of the kubelet's root)",
-    },
+    argument('<WHAT>', 'what to trace', { choices: ['deletions'] }),
+    argument(
+      '[PATH...]',
+      "watch these paths and all below (default: entries of / and of the kubelet's root)",
+    ),
   ],
   options: [
-    { flags: '--seconds <NUMBER>', about: 'how long to trace', default: '60' },
-    { flags: '--lines <NUMBER>', about: 'stop after this many deletions', default: '200' },
-    {
-      flags: '--bpftrace <FILE>',
-      about: 'the bpftrace program (default: found in the system directories)',
-    },
-    {
-      flags: '-o, --output <FORMAT>',
-      about: 'print one document at the end',
-      choices: ['json'],
-    },
+    option('--seconds <NUMBER>', 'how long to trace', { default: '60' }),
+    option('--lines <NUMBER>', 'stop after this many deletions', { default: '200' }),
+    option('--bpftrace <FILE>', 'the bpftrace program (default: found in the system directories)'),
+    option('-o, --output <FORMAT>', 'print one document at the end', { choices: ['json'] }),
     HOST_ROOT,
     KUBELET_PID,
   ],

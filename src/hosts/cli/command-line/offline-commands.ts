@@ -1,8 +1,10 @@
 import {
+  argument,
   type CommandSpec,
   command,
   ignoringArguments,
   ignoringOptions,
+  option,
 } from '../../../lib/terminal/command-spec.ts';
 import { JUDGED } from './node-commands.ts';
 import {
@@ -23,8 +25,8 @@ const replay = command({
   name: 'replay',
   summary: 'Judge a bundle on any machine, with the same report',
   arguments: [
-    { name: '<FILE>', about: 'the bundle, or the directory that it was unpacked to' },
-    { name: '[FAULT...]', about: 'judge only these faults' },
+    argument('<FILE>', 'the bundle, or the directory that it was unpacked to'),
+    argument('[FAULT...]', 'judge only these faults'),
   ],
   options: REPORT_OPTIONS,
   examples: [
@@ -42,10 +44,10 @@ const examine = command({
   name: 'examine',
   summary: 'Judge files from another machine: logs, mount tables, goroutine dumps, listings',
   arguments: [
-    {
-      name: '<FILE...>',
-      about: 'files, archives or directories, compressed or not; "-" is standard input',
-    },
+    argument(
+      '<FILE...>',
+      'files, archives or directories, compressed or not; "-" is standard input',
+    ),
   ],
   options: [REPORT_FORMAT],
   examples: [
@@ -74,18 +76,13 @@ const run = command({
   summary: 'Run a Diagnosis on this node without an agent and show its status',
   options: [
     NODE_NAME,
-    { flags: '--set <KEY=VALUE...>', about: 'set parameters of the Diagnosis' },
-    {
-      flags: '--dry-run',
-      about: 'change nothing: only describe repairs, run no script, call no server',
-    },
-    { flags: '--yes', about: 'do not ask before a step that repairs' },
+    option('--set <KEY=VALUE...>', 'set parameters of the Diagnosis'),
+    option('--dry-run', 'change nothing: only describe repairs, run no script, call no server'),
+    option('--yes', 'do not ask before a step that repairs'),
     VALIDATE,
-    {
-      flags: '-o, --output <FORMAT>',
-      about: 'print the Diagnosis with its status instead of a summary',
+    option('-o, --output <FORMAT>', 'print the Diagnosis with its status instead of a summary', {
       choices: ['yaml', 'json'],
-    },
+    }),
     STATE_DIR,
     ...MANIFEST_OPTIONS,
     ...NODE_OPTIONS,
@@ -138,7 +135,7 @@ const version = command({
 const completion = command({
   name: 'completion',
   summary: 'Print a shell script that completes commands, options and names',
-  arguments: [{ name: '<SHELL>', about: 'the shell', choices: ['bash', 'zsh', 'fish'] }],
+  arguments: [argument('<SHELL>', 'the shell', { choices: ['bash', 'zsh', 'fish'] })],
   examples: [
     ['Complete in this bash', 'source <(kubediag completion bash)'],
     ['Complete in this zsh', 'source <(kubediag completion zsh)'],

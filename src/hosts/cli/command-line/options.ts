@@ -1,20 +1,11 @@
 import { defined } from '../../../lib/std/defined.ts';
+import type { OptionsOf } from '../../../lib/terminal/command-spec.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
+import { type NODE_OPTIONS, STATE_FOLDER } from './shared-options.ts';
 
 /** How to reach the node: the same options in every command that reads one. */
-export interface NodeOptions {
-  readonly timeout: string;
-  readonly hostRoot: string;
-  readonly kubeletRoot?: string;
-  readonly kubeletPid?: string;
-  readonly runtimeEndpoint?: string;
-  readonly kubeletTokenFile?: string;
-  readonly kubeletCert?: string;
-  readonly kubeletKey?: string;
-  readonly kubeletLog?: string;
-  readonly minAge?: string;
-}
+export type NodeOptions = OptionsOf<typeof NODE_OPTIONS>;
 
 export function snapshotOptionsOf(options: NodeOptions): SnapshotOptions {
   const { kubeletPid, kubeletRoot, runtimeEndpoint, kubeletLog, minAge } = options;
@@ -67,8 +58,6 @@ export function stateFolderOf(options: {
   const hostRoot = absolute('--host-root', options.hostRoot).replace(/\/+$/, '');
   return absolute('--state-dir', options.stateDir ?? `${hostRoot}${STATE_FOLDER}`);
 }
-
-export const STATE_FOLDER = '/var/lib/kubediag';
 
 /** "default/web" as `--pod` takes it. */
 export function podName(text: string): { readonly namespace: string; readonly name: string } {
