@@ -80,7 +80,7 @@ export async function makePrivateNamespaces({
     ended: holder.ended,
     run: (...words) => runCommand([...enter, ...words]),
     stay: async () => {
-      holder.tell('stay\n');
+      holder.send('stay\n');
       await holder.word('staying');
       holder.leave();
     },
@@ -141,7 +141,7 @@ function startHolder(words: readonly string[]) {
   return {
     pid: holder.pid,
     ended: ended.promise,
-    tell: (text: string) => holder.write(Buffer.from(text)),
+    send: (text: string) => holder.write(Buffer.from(text)),
     leave: () => holder.hold(false),
     word: async (word: string) => {
       const limit = new AbortController();

@@ -30,14 +30,14 @@ home=$1 name=$2 program=$3 sources=$4
 shift 4
 memory=size=${FOLDER_MEGABYTES_MAX}m
 mount -n -t tmpfs -o mode=755,size=${ROOT_MEGABYTES_MAX}m lab "$home" || missing 'a filesystem in memory (tmpfs)'
-# By the name of its root whoever is on the node is known from outside, without a look inside.
+# The name of its root identifies processes of the node from outside, without reading files there.
 cd "$home" && mkdir upper work root && mount -n -t tmpfs -o "mode=755,$memory" "kubediag-lab-$name" root || exit 1
 
 layer() {
   mode=$(stat -L -c %a "/$1") && mkdir -m "$mode" "root/$1" "upper/$1" && mkdir "work/$1" &&
   mount -n -t overlay overlay -o "lowerdir=/$1,upperdir=upper/$1,workdir=work/$1" "root/$1"
 }
-# Nothing of another machine: it may be silent, and then whoever touches it waits for ever.
+# No network filesystems: a silent server would block every process that touches them.
 is_near() {
   while read -r _ at type _; do
     [ "$at" = "/$1" ] || continue
@@ -96,7 +96,7 @@ pivot_root . old && cd / && umount -l /old && rmdir /old || missing 'a root of i
 `;
 
 const SET_UP_ROOT = `
-# A link that led to what the node does not have makes room.
+# A dangling link is replaced.
 folder() {
   [ -d "$1" ] || {
     folder "$(dirname "$1")" && if [ -L "$1" ]; then rm "$1"; fi && mkdir "$1"
@@ -154,7 +154,7 @@ for path; do
   if [ -e "$path" ]; then umount "/lab/$number"; else put "$number" "$path"; fi
 done
 rm -d /lab/* && rmdir /lab || exit 1
-# As on a machine that systemd started: who has a copy of the mount table is told of new mounts.
+# As systemd does: new mounts propagate to other mount namespaces.
 mount -n --make-rshared / || exit 1
 `;
 

@@ -56,7 +56,7 @@ test.each([
   [
     ['stale-subpath-mount/secret-active', 'dead-volume-mount/csi-active'],
     [],
-    'stale-subpath-mount (secret-active) needs a kubelet that keeps a stale subPath mount ' +
+    'stale-subpath-mount (secret-active) needs a kubelet that does not remount a stale subPath ' +
       '(before 1.19), and dead-volume-mount (csi-active) one that asks only the servers ' +
       "of a deleted pod's CSI volumes (1.30 and newer): no kubelet does both",
   ],

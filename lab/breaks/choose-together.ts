@@ -3,14 +3,14 @@ import { titleOf } from '../break-record.ts';
 import type { LabSettings } from '../settings.ts';
 import { versionWith } from './kubelet-habits.ts';
 
-/** A break that somebody wants: in this form, or in any. */
+/** A requested break: in this variant, or in any. */
 export interface RequestedBreak {
   readonly kind: Break['kind'];
   readonly fault: string;
   readonly variant?: string;
 }
 
-/** What one node has already, and what it is made with. */
+/** The earlier breaks of a node, and its settings. */
 interface Had {
   readonly made: readonly Break[];
   readonly settings: LabSettings;
@@ -19,8 +19,8 @@ interface Had {
 export type Choice = { readonly chosen: readonly Break[] } | { readonly why: string };
 
 /**
- * The breaks that are asked for, in an order in which they can be made beside what the node has
- * already; or why they cannot. Where no form is named it is the first that fits the others.
+ * The requested breaks in an order in which they can be added to the earlier ones; or why that is not
+ * possible. Without a named variant, the first that fits the others.
  */
 export function chooseTogether(
   all: readonly Break[],
@@ -35,7 +35,7 @@ export function chooseTogether(
   const possible = forms.flatMap((each) => ('forms' in each ? [each.forms] : []));
   const chosen = combination(possible, made, settings);
   if (!chosen) return { why: whyNotOneKubelet(made, possible, settings) };
-  // Whatever comes later would wait for pods in vain; and what is stopped cannot hang any more.
+  // Later breaks would wait for pods in vain, and a stopped kubelet cannot hang.
   return { chosen: chosen.toSorted((one, other) => turnOf(one) - turnOf(other)) };
 }
 
@@ -72,7 +72,7 @@ function formsOf(
   { kind, fault, variant }: RequestedBreak,
   settings: LabSettings,
 ): { readonly forms: readonly Break[] } | { readonly why: string } {
-  // A form that is harmless under its kubelet is made only for who names it.
+  // A variant that is harmless under its kubelet must be named.
   const isMeant = (each: Break) =>
     variant === undefined ? each.expected.verdict === 'found' : each.variant === variant;
   const known = all.filter((each) => each.kind === kind && each.fault === fault && isMeant(each));
@@ -82,14 +82,14 @@ function formsOf(
   return { why: why ?? `there is no ${kind} ${fault} ${variant ?? ''}`.trimEnd() };
 }
 
-/** The first form of each that goes with the first forms of the others. */
+/** The first combination of variants that fit each other. */
 function combination(
   [forms, ...rest]: readonly (readonly Break[])[],
   made: readonly Break[],
   settings: LabSettings,
 ): readonly Break[] | undefined {
   if (forms === undefined) return [];
-  // Forms that need the same kubelet go with the same others.
+  // Variants that need the same kubelet fit the same others.
   const different = forms.filter(
     ({ kubelet }, at) => forms.findIndex((each) => each.kubelet === kubelet) === at,
   );
@@ -102,7 +102,7 @@ function combination(
   return undefined;
 }
 
-/** A real kubelet has what it has: what it lacks was left out before. */
+/** With a real kubelet, impossible breaks were left out before. */
 function haveOneKubelet(breaks: readonly Break[], { kubelet }: LabSettings): boolean {
   const habits = breaks.flatMap((each) => each.kubelet ?? []);
   return kubelet.kind === 'real' || versionWith(habits, kubelet.version) !== undefined;

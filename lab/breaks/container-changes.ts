@@ -1,9 +1,9 @@
-/** What a container runs: of our own runtime, and of the image of the lab under runc. */
+/** The program of a container: under the stand-in runtime, and under runc. */
 const PROGRAMS = ['cat', 'wait'];
 
 /**
- * That containers of a pod come or go shows in the processes of the node, and in the mounts that these
- * have. The shim of containerd is none of the pod, and is told by its name alone.
+ * New and removed containers of a pod change the processes of the node and their mounts. The shim of
+ * containerd is not in the pod's cgroup, and is recognized by its name.
  */
 export function processChanges(sign: '+' | '-', podUid: string): readonly string[] {
   const inPod = PROGRAMS.map((name) => `${name} of pod ${podUid}`);

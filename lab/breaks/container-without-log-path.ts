@@ -34,7 +34,7 @@ function named(variant: string) {
   } as const;
 }
 
-/** What a removal takes away: the container and its sandbox; and what ran in them, if anything did. */
+/** What a removal changes: the container, its sandbox, and their processes. */
 function removed(...made: readonly UnmanagedContainer[]): Pick<Expected, 'must' | 'changes'> {
   const must = made.flatMap(({ pod: { namespace, name } }) => [
     `- container ${namespace}/${name} `,
@@ -43,7 +43,7 @@ function removed(...made: readonly UnmanagedContainer[]): Pick<Expected, 'must' 
   return { must, changes: made.flatMap(({ pod }) => processChanges('-', pod.uid)) };
 }
 
-/** With these removed, /bin is put back too. */
+/** The repair also restores /bin. */
 function removedAndRestored(
   ...made: readonly UnmanagedContainer[]
 ): Pick<Expected, 'must' | 'changes'> {
@@ -51,12 +51,12 @@ function removedAndRestored(
   return { ...rest, must: [...must, '+ file /bin link to usr/bin'] };
 }
 
-/** Of somebody, and before /bin by its name. */
+/** A file of a user that sorts before /bin. */
 const FOLDER = 'archive';
 
 const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };
 
-/** The kubelet collects: it deletes /bin, and gets stuck at /boot again and again. */
+/** The kubelet removes containers: it deletes /bin, and then fails at /boot every time. */
 const collected: readonly Break[] = [
   {
     ...named('broker-damaged'),
@@ -104,11 +104,11 @@ interface Waiting {
   readonly made: UnmanagedContainer;
   readonly fate: Fate;
   readonly repair: 'done' | 'refused';
-  /** What runs is removed only with its own word. */
+  /** A running container is removed only with a confirmation. */
   readonly confirm?: boolean;
 }
 
-/** The collection has not come yet: there is time to take the container away. */
+/** Garbage collection has not run yet: the container can be removed in time. */
 const WAITING: readonly Waiting[] = [
   {
     variant: 'broker-latent',

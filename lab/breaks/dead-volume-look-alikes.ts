@@ -16,7 +16,7 @@ const LIVE = 'c0a10000-0000-4000-8000-000000000311';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000312';
 const SHARE = 'kubernetes.io~nfs/share';
 
-/** A pod that runs; where its network volume is to be mounted. */
+/** Runs a pod; returns the mount point of its network volume. */
 async function runLivePod(node: PracticeNode): Promise<string> {
   const pod = practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } });
   await runPod(node, pod);

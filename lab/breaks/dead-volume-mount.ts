@@ -16,7 +16,7 @@ const LIVE = 'c0a10000-0000-4000-8000-000000000303';
 const SHARE = 'kubernetes.io~nfs/share';
 const CLAIM = 'kubernetes.io~csi/pvc-7';
 
-/** A network volume of a pod that is gone; its server answers still. */
+/** A network volume of a deleted pod; its server still answers. */
 function leaveVolume(node: PracticeNode, podUid: string, volume: string): Promise<VolumeServer> {
   return served(podUid, (volumes) => serveVolumes(node, 'healthy', join(volumes, volume)));
 }
@@ -45,7 +45,7 @@ const FREED = [
 ];
 const SHARE_GONE = `- mount ${volumePath(ORPHAN, SHARE)} `;
 const CLAIM_GONE = `- mount ${volumePath(ORPHAN, CLAIM)}/mount `;
-/** The kubelet goes on, and takes the folder of the pod away; of a CSI volume the file is left. */
+/** The kubelet continues and removes the pod's directory; the metadata file of a CSI volume stays. */
 const GONE = [...FREED, `- file ${podFolder(ORPHAN)}`];
 const MOUNT_GONE = [...FREED, `- file ${volumePath(ORPHAN, CLAIM)}/mount`];
 
@@ -82,7 +82,7 @@ const active: readonly Break[] = [
       ...ACTIVE,
       must: [CLAIM_GONE],
       changes: MOUNT_GONE,
-      // The file of the volume is left, over which the kubelet stumbles next.
+      // The metadata file of the volume stays, which blocks the kubelet next.
       afterwards: ['orphaned-volume-metadata'],
     },
     ...needs(HABITS.asksCsiServersAlone),
@@ -98,7 +98,7 @@ const active: readonly Break[] = [
     about: 'the silent volume of a deleted pod is mounted by subPath too',
     expected: {
       ...ACTIVE,
-      // A kubelet of that age leaves the places of subPath mounts, and so the folder of the pod.
+      // A kubelet of that age leaves the mount points of subPaths, and so the pod's directory.
       must: [SHARE_GONE, `- mount ${BY_SUBPATH} `],
       changes: [...GONE, `+ file ${BY_SUBPATH} folder`],
     },
@@ -127,7 +127,7 @@ const active: readonly Break[] = [
     expected: {
       ...ACTIVE,
       findings: 2,
-      // Freed from the one, it hangs on the other.
+      // After the first, the kubelet hangs on the second.
       afterwards: [FAULT],
     },
     ...needs(HABITS.asksEveryServer),
@@ -143,7 +143,7 @@ const active: readonly Break[] = [
   },
 ];
 
-/** A container has the filesystem mounted too: what is forced away for the orphan breaks for it. */
+/** A container has the filesystem mounted too: a forced unmount for the orphan would break it. */
 const shared: readonly Break[] = [
   {
     ...named('shared-refused'),
@@ -185,7 +185,7 @@ const ofLivePod: readonly Break[] = [
   },
 ];
 
-/** A pod that lives mounts what lies there, and then its server falls silent. */
+/** A running pod mounts the volume, and then its server stops responding. */
 async function stopRespondingBelow(
   node: PracticeNode,
   path: string,

@@ -3,8 +3,8 @@ import type { PracticeNode } from '../practice-node.ts';
 import { allProcesses, killIfThere } from '../process-mark.ts';
 
 /**
- * Does something while a real kubelet stands still. It kills a pod that it does not know within two
- * seconds, and on a busy machine that is before the pod is complete. Ours leaves such pods alone.
+ * Runs an action while a real kubelet is stopped. It kills an unknown pod within two seconds, which on a
+ * busy machine is before the pod is complete. The stand-in does not kill such pods.
  */
 export async function holdKubelet<T>(
   { settings: { kubelet } }: PracticeNode,

@@ -11,7 +11,7 @@ import { runtimeLookAlikes, runtimeNotResponding } from './runtime-not-respondin
 import { staleSubpathLookAlikes } from './stale-subpath-look-alikes.ts';
 import { staleSubpathMount } from './stale-subpath-mount.ts';
 
-/** Every way in which the lab breaks a node, and every way in which it only seems to: the faults first. */
+/** All breaks of the lab: the faults first, then the look-alikes. */
 export const breaks: readonly Break[] = [
   ...staleSubpathMount,
   ...containerWithoutLogPath,

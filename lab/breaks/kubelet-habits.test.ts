@@ -45,6 +45,6 @@ test('our own kubelet takes on any habit', () => {
 test('why a break is left out names the habit and the version', () => {
   const settings = { kubelet: { kind: 'real', program: '/usr/bin/kubelet', version: 'v1.36.3' } };
   expect(lacks(HABITS.leavesStaleMounts)(settings as LabSettings)).toBe(
-    'it needs a kubelet that keeps a stale subPath mount (before 1.19), and this one is v1.36.3',
+    'it needs a kubelet that does not remount a stale subPath (before 1.19), and this one is v1.36.3',
   );
 });

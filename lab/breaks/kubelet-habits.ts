@@ -8,12 +8,12 @@ import {
   type LabSettings,
 } from '../settings.ts';
 
-/** Leaves a stale subPath mount as it is, and removes exactly the log path of a container. */
+/** Leaves a stale subPath mount, and removes exactly the log path of a container. */
 const OLD: KubeletVersion = 'v1.18.8';
-/** Mounts a stale subPath anew, and removes whatever begins with the log path of a container. */
+/** Remounts a stale subPath, and removes everything that begins with the log path of a container. */
 const NEW: KubeletVersion = 'v1.36.3';
 
-/** What kubelets of some versions do, and others do not. */
+/** A behaviour that only some versions of the kubelet have. */
 export interface Habit {
   readonly about: string;
   readonly version: KubeletVersion;
@@ -22,7 +22,7 @@ export interface Habit {
 
 export const HABITS = {
   leavesStaleMounts: {
-    about: 'keeps a stale subPath mount (before 1.19)',
+    about: 'does not remount a stale subPath (before 1.19)',
     version: OLD,
     isOf: (minor) => minor < 19,
   },
@@ -76,7 +76,7 @@ function removesByPattern(minor: number, patch: number): boolean {
 // v1.18.8, v1.36.3+k3s1
 const VERSION = /^v1\.(\d+)\.(\d+)/;
 
-/** Its own work would be taken for that of a check. */
+/** Its own changes would be attributed to the check. */
 export function tidiesUp({ kubelet }: LabSettings): string | undefined {
   return kubelet.kind === 'real'
     ? 'a real kubelet removes such a container during the check'
@@ -93,14 +93,14 @@ interface Needs {
   readonly leftOut: (settings: LabSettings) => string | undefined;
 }
 
-/** What a break says that needs this habit. */
+/** The fields of a break that needs this behaviour. */
 export function needs(kubelet: Habit): Needs {
   return { kubelet, leftOut: lacks(kubelet) };
 }
 
 /**
- * The version of our own kubelet that has all these habits: the one that it has now, if that does;
- * undefined when none does.
+ * The version of the stand-in kubelet with all these behaviours, preferably the current one; undefined
+ * if there is none.
  */
 export function versionWith(
   habits: readonly Habit[],
@@ -110,7 +110,7 @@ export function versionWith(
   return liked.find((version) => habits.every(({ isOf }) => hasHabit(version, isOf)));
 }
 
-/** Why a break that needs this habit cannot be made here: a real kubelet is as old as it is. */
+/** Why a break that needs this behaviour is not possible with a real kubelet of another version. */
 export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string | undefined {
   return ({ kubelet }) => {
     if (kubelet.kind === 'stand-in') return undefined;
@@ -120,8 +120,8 @@ export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string
 }
 
 /**
- * Has our own kubelet take on this habit, and collect what has ended or leave it for now. A real one
- * has the habit, or the break was left out, and collects as it likes.
+ * Configures the stand-in kubelet with this behaviour, and whether it removes exited containers. A real
+ * one has the behaviour, or the break was left out.
  */
 export function takeOn(
   habit: Habit,
@@ -132,13 +132,13 @@ export function takeOn(
     node.configureKubelet({ version: versionFor(habit), ...more });
 }
 
-/** Another fault may have chosen one that has this habit too, and would not stand any other. */
+/** Prefers the version that an earlier break has chosen, which may need it. */
 function versionFor(habit: Habit): KubeletVersion {
   const { version } = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
   return versionWith([habit], version) ?? habit.version;
 }
 
-/** The same, and comes back when the kubelet does nothing any more by its habits of before. */
+/** The same, and waits until the kubelet has switched to the new behaviour. */
 export async function become(habit: Habit, node: PracticeNode): Promise<void> {
   if (node.settings.kubelet.kind === 'real') return;
   takeOn(habit, node);

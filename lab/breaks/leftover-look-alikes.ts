@@ -16,7 +16,7 @@ const LIVE = 'c0a10000-0000-4000-8000-000000000411';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000412';
 const SCRATCH = { name: 'scratch', emptyDir: {} };
 
-/** A pod that runs, with an emptyDir; where its volumes lie. */
+/** Runs a pod with an emptyDir; returns the directory of its volumes. */
 async function runLivePod(node: PracticeNode): Promise<string> {
   const mounts = { app: [{ name: 'scratch', mountPath: '/scratch' }] };
   await runPod(node, practicePod({ name: 'ledger', uid: LIVE, volumes: [SCRATCH], mounts }));

@@ -22,23 +22,23 @@ const FAULT = 'leftover-volume-directory';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000401';
 const OTHER_ORPHAN = 'c0a10000-0000-4000-8000-000000000402';
 const LIVE = 'c0a10000-0000-4000-8000-000000000403';
-/** A pile: ten are enough for one. */
+/** The number of leftovers in most variants. */
 const PILE = 12;
 const MANY = 5_000;
 
-/** Each of a pile goes. Of what else is left of the pod nothing is touched. */
+/** Every leftover is removed, and nothing else of the pod. */
 function pileGone(podUid: string): readonly string[] {
   const volume = volumePath(podUid, `${PLUGIN}/${VOLUME}`);
   return Array.from({ length: PILE }, (_, index) => `- file ${leftoverName(volume, index)} folder`);
 }
 
-/** Of the orphan nothing is left then, so the kubelet takes its folder away. */
+/** Then nothing is left of the orphaned pod, so the kubelet removes its directory. */
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
   must: [`- file ${podFolder(ORPHAN)} folder`],
   changes: [`- file ${podFolder(ORPHAN)}/`],
 };
-/** Something of it stays, and so its folder. */
+/** Something is left, and so is the directory. */
 const PILE_GONE: Expected = { ...ACTIVE, must: pileGone(ORPHAN), changes: [] };
 
 function ofOrphan(
@@ -186,7 +186,7 @@ const others: readonly Break[] = [
   },
 ];
 
-/** A pod that runs and has a volume of such a plugin: where that lies. */
+/** Runs a pod with a volume of such a plugin; returns its directory. */
 async function runLivePod(node: PracticeNode): Promise<string> {
   const pod = practicePod({ name: 'ledger', uid: LIVE, volumes: [], mounts: { app: [] } });
   await runPod(node, pod);

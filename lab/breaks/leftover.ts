@@ -7,27 +7,27 @@ import { practicePod } from '../practice-pod.ts';
 import { makeOlder, volumePath } from './orphan.ts';
 import { runPod } from './pod-life.ts';
 
-/** The folder of a plugin that still renames a volume before it deletes it. */
+/** The directory of a plugin that still renames a volume before it deletes it. */
 export const PLUGIN = 'transwarp.io~tosdisk';
 export const VOLUME = 'pvc-f39e86b9-019b-11e8-b2c9-0cc47ae2b22c';
 
-/** As Go's helper for temporary folders chooses them: nine digits, any of them. */
+/** Nine random digits, as os.MkdirTemp of Go adds them. */
 export function leftoverName(volume: string, index: number): string {
   return `${volume}.deleting~${100_000_000 + index * 7_919}`;
 }
 
-/** What a teardown that failed some hours ago has left. */
+/** The leftover of a teardown that failed some hours ago. */
 export function leave(path: string): void {
   mkdirSync(path, { recursive: true });
   makeOlder(path);
 }
 
-/** Why a rename failed, as the kernel calls it: "EBUSY"; undefined when it was done. */
+/** The error code of a rename: "EBUSY"; undefined if it succeeded. */
 export type Rename = (from: string, to: string) => Promise<string | undefined>;
 
 /**
- * The teardown of such a plugin, tried again and again: it makes a new folder, renames the volume to it,
- * and fails, so that the folder is left.
+ * The repeated teardown of such a plugin: it creates a directory, fails to rename the volume to it, and
+ * leaves it behind.
  */
 export async function tearDown(volume: string, tries: number, rename: Rename): Promise<void> {
   for (let index = 0; index < tries; index += 1) {
@@ -39,7 +39,7 @@ export async function tearDown(volume: string, tries: number, rename: Rename): P
   }
 }
 
-/** As the kernel does it: it replaces an empty folder, and refuses while the volume is mounted. */
+/** As the kernel renames: it replaces an empty directory, and refuses while the volume is mounted. */
 export const rename: Rename = async (from, to) => {
   try {
     await renameFile(from, to);
@@ -49,14 +49,14 @@ export const rename: Rename = async (from, to) => {
   }
 };
 
-/** As a program in Go does it since Go 1.8: it looks first, and refuses a folder that is there. */
+/** As os.Rename since Go 1.8: it checks first, and refuses an existing directory. */
 export const renameAsGo: Rename = async (from, to) => {
   const [volume, target] = [await lstat(from), await lstat(to).catch(() => undefined)];
   const isThere = target?.isDirectory() && (target.dev !== volume.dev || target.ino !== volume.ino);
   return isThere ? 'EEXIST' : rename(from, to);
 };
 
-/** What the plugin says of its last try, as a kubelet writes it down: ours has no such plugin. */
+/** The error of the last attempt as a kubelet logs it: the stand-in has no such plugin. */
 export function logTeardown(
   { settings }: PracticeNode,
   podUid: string,
@@ -75,7 +75,7 @@ export function logTeardown(
   appendFileSync(PLACES.kubeletLog, `${klogLine(line, new Date(), process.pid)}\n`);
 }
 
-/** One for each fault: a node may have several, and what a holder holds it took when it began. */
+/** One for each fault: a holder has the mounts that existed when it started. */
 const HOLDERS = {
   'leftover-volume-directory': {
     name: 'exporter',
@@ -88,8 +88,8 @@ const HOLDERS = {
 } as const;
 
 /**
- * A container that shows the node's folders, such as an exporter of metrics, with mounts of its own:
- * what is mounted below the kubelet when it starts it holds, however often the node unmounts it.
+ * A container with the node's directories, such as a metrics exporter, in its own mount namespace: it
+ * holds what is mounted below the kubelet's root at its start, also after the node unmounts it.
  */
 async function runHolder(node: PracticeNode, fault: keyof typeof HOLDERS): Promise<void> {
   const pod = practicePod({
@@ -100,7 +100,7 @@ async function runHolder(node: PracticeNode, fault: keyof typeof HOLDERS): Promi
   await runPod(node, pod);
 }
 
-/** Something is mounted on a folder, the exporter takes hold of it, and the node unmounts it again. */
+/** Mounts something, starts the exporter, and unmounts it on the node. */
 export async function letItBeHeld(
   node: PracticeNode,
   fault: keyof typeof HOLDERS,

@@ -27,10 +27,10 @@ const removalOfALog: Resemblance = {
     const { id } = await endedElsewhere(node, 'c0a10000-0000-4000-8000-000000000202');
     const { logPath } = await node.runtime.status(id);
     // A copy beside the log: the kubelet removes everything that begins with the log path.
-    mkdirSync(`${logPath}.kept`);
-    writeFileSync(`${logPath}.kept/copy`, 'kept\n');
+    mkdirSync(`${logPath}.copy`);
+    writeFileSync(`${logPath}.copy/copy`, 'copy\n');
     takeOn(HABITS.removesByPattern, node, { collects: true });
-    await untilStuckAt(node, `${logPath}.kept`);
+    await untilStuckAt(node, `${logPath}.copy`);
   },
 };
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmdirSync, utimesSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { PLACES } from '../places.ts';
 
-/** As the kubelet calls it: "kubernetes.io~nfs/share" of one pod. */
+/** A volume as in the pod's directory: "kubernetes.io~nfs/share". */
 export function volumePath(podUid: string, volume: string): string {
   return join(podFolder(podUid), 'volumes', volume);
 }
@@ -12,9 +12,8 @@ export function podFolder(podUid: string): string {
 }
 
 /**
- * Leaves the folder of a pod that nobody knows any more, as a pod that was deleted by force does. It
- * is filled elsewhere and gets its name last, mounts included: a kubelet that comes by while it is
- * still empty would take it away.
+ * Creates the directory of a deleted pod, as a forced deletion leaves it. It is filled elsewhere and
+ * renamed last, with its mounts: a kubelet would remove it while it is empty.
  */
 export async function leaveOrphan(
   podUid: string,
@@ -28,7 +27,7 @@ export async function leaveOrphan(
   rmdirSync(aside);
 }
 
-/** As the kubelet writes it beside the mount of every CSI volume. */
+/** The metadata file that the kubelet writes beside the mount of every CSI volume. */
 export function writeVolumeFile(folder: string, name: string): void {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'vol_data.json');
@@ -49,13 +48,13 @@ export function volumeFileText(name: string): string {
 
 const HOUR_S = 3600;
 
-/** Makes a file or folder so many hours older. Whatever is put into a folder makes it young again. */
+/** Makes a file or directory older. A later change of a directory makes it young again. */
 export function makeOlder(path: string, hours = 2): void {
   const then = Date.now() / 1000 - hours * HOUR_S;
   utimesSync(path, then, then);
 }
 
-/** A folder with its file: what is in it makes it not empty. */
+/** A directory with a file, so that it is not empty. */
 export function writeFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

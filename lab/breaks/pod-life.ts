@@ -3,7 +3,7 @@ import { PLACES } from '../places.ts';
 import type { KubernetesObject, ListedContainer, PracticeNode } from '../practice-node.ts';
 import type { PodObject } from '../practice-pod.ts';
 
-/** Tells the kubelet of a pod and of what it mounts, and waits until all its containers run. */
+/** Creates a pod and the objects that it mounts, and waits until all its containers run. */
 export async function runPod(
   node: PracticeNode,
   pod: PodObject,
@@ -22,12 +22,12 @@ export async function untilItRuns(node: PracticeNode, pod: PodObject): Promise<v
   });
 }
 
-/** Ends all containers of a pod, as a crash does: whether they come again is for the kubelet. */
+/** Ends all containers of a pod as a crash does: the kubelet decides whether to restart them. */
 export async function endContainers(node: PracticeNode, pod: PodObject): Promise<void> {
   for (const { id } of await newestContainers(node, pod)) await node.runtime.stopContainer(id);
 }
 
-/** Waits until the kubelet has tried to start all containers anew, and the runtime refused. */
+/** Waits until the kubelet has tried to restart all containers, and the runtime refused. */
 export async function untilRefused(
   node: PracticeNode,
   pod: PodObject,
@@ -42,7 +42,7 @@ export async function untilRefused(
   });
 }
 
-/** Waits until the kubelet has written the volumes anew below all subPath mounts of a pod. */
+/** Waits until the kubelet has rewritten the volumes of all subPath mounts of a pod. */
 export async function untilStale(node: PracticeNode, { metadata }: PodObject): Promise<void> {
   await node.until(`the subPath mounts of pod ${metadata.name} lose their source`, () => {
     const mounts = subpathMounts(metadata.uid);
@@ -55,7 +55,7 @@ interface SubpathMount {
   readonly isStale: boolean;
 }
 
-/** The subPath mounts of a pod, as the kernel has them: a source that was deleted carries a mark. */
+/** The subPath mounts of a pod; the kernel marks a deleted source. */
 function subpathMounts(podUid: string): readonly SubpathMount[] {
   const folder = `${PLACES.kubeletRoot}/pods/${podUid}/volume-subpaths/`;
   return readFileSync('/proc/self/mountinfo', 'utf8')
@@ -65,7 +65,7 @@ function subpathMounts(podUid: string): readonly SubpathMount[] {
     .map(([, , , root = '', target = '']) => ({ target, isStale: root.endsWith('//deleted') }));
 }
 
-/** Of each container of a pod the last one that was made. */
+/** The newest of each container of a pod. */
 export async function newestContainers(
   node: PracticeNode,
   { metadata }: PodObject,

@@ -3,15 +3,15 @@ import { mountPoints } from '../mount-points.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { someThreadWaits } from '../server-wait.ts';
 
-/** A file server that answers until it is told to fall silent. */
+/** A file server that can stop responding. */
 export interface VolumeServer {
-  /** What is asked from now on is never answered, as when the network to a server is gone. */
+  /** From now on requests hang, as with a dead network. */
   stopResponding(): void;
-  /** Whoever asks from now on gets an error, at once. */
+  /** From now on requests fail at once. */
   end(): void;
 }
 
-/** Mounts an empty filesystem on each of these folders, whose server answers at once, or late. */
+/** Mounts an empty filesystem on each directory, whose server answers at once, or late. */
 export async function serveVolumes(
   node: PracticeNode,
   manner: 'healthy' | 'slow',
@@ -28,12 +28,12 @@ export async function serveVolumes(
   };
 }
 
-/** Waits until the kubelet hangs on a silent volume. What it says of itself follows by and by. */
+/** Waits until the kubelet hangs on a silent volume. Its health check notices that later. */
 export async function untilItHangs(node: PracticeNode): Promise<void> {
   await node.until('the kubelet waits for a silent server', someoneWaits);
 }
 
-/** Whoever it is, it is the kubelet: nobody else of the node has looked at the volume yet. */
+/** Any waiting process is the kubelet: nothing else has touched the volume yet. */
 function someoneWaits(): boolean {
   return readdirSync('/proc').some((name) => Number(name) > 0 && someThreadWaits(name));
 }

@@ -12,14 +12,14 @@ import { processChanges } from './container-changes.ts';
 import { HABITS, needs, takeOn } from './kubelet-habits.ts';
 import { containerNames, endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
 
-/** A pod with subPath mounts, and how what it mounts is written: the text tells one time from the next. */
+/** A pod with subPath mounts, and its mounted objects with a text that changes. */
 interface Patient {
   /** "configmap": the beginning of the variant's name. */
   readonly name: string;
-  /** For a person: what is mounted. */
+  /** What is mounted, for a person. */
   readonly what: string;
   readonly uid: string;
-  /** One for each container that mounts it; one unless told. */
+  /** The containers that mount it; one by default. */
   readonly findings?: number;
   readonly pod: (text: string) => PodObject;
   readonly mounted: (text: string) => readonly KubernetesObject[];
@@ -105,7 +105,7 @@ function podOf(
   return practicePod({ name: podName(patient), uid: patient.uid, volumes, mounts, ...more });
 }
 
-/** Has the pod run, and then changes what it mounts: the file that is mounted has no name any more. */
+/** Runs the pod, then changes what it mounts: the mounted file is then deleted. */
 async function makeStale(patient: Patient, node: PracticeNode): Promise<PodObject> {
   await runPod(node, patient.pod('first'), patient.mounted('first'));
   const pod = patient.pod('second');
@@ -114,7 +114,7 @@ async function makeStale(patient: Patient, node: PracticeNode): Promise<PodObjec
   return pod;
 }
 
-/** The container ends, the kubelet starts it anew on the old mount, and the runtime refuses. */
+/** The container exits, the kubelet restarts it with the old mount, and the runtime refuses. */
 function active(patient: Patient): Break {
   return {
     kind: 'fault',
@@ -126,7 +126,7 @@ function active(patient: Patient): Break {
       state: 'active',
       findings: patient.findings ?? 1,
       repair: 'done',
-      // The kubelet goes on at once: it mounts anew what we unmount, and starts the container.
+      // The kubelet then remounts the subPath and starts the container.
       must: [
         ...mountsOf(patient, '-', '+'),
         `+ container ${PRACTICE_NAMESPACE}/${podName(patient)} `,
@@ -143,7 +143,7 @@ function active(patient: Patient): Break {
   };
 }
 
-/** The container still runs, on the old content; only its next start would fail. */
+/** The container still runs with the old content; only its next start would fail. */
 function latent(patient: Patient): Break {
   return {
     kind: 'fault',
@@ -166,7 +166,7 @@ function latent(patient: Patient): Break {
   };
 }
 
-/** The same under a kubelet that mounts it anew by itself when the container starts again. */
+/** The same under a kubelet that remounts it when the container restarts. */
 function benign(patient: Patient): Break {
   const expected: Expected = { verdict: 'clear', state: 'benign', repair: 'none' };
   return {
@@ -183,21 +183,21 @@ function benign(patient: Patient): Break {
   };
 }
 
-/** The mount of each container goes, or comes. */
+/** The mount of each container is removed or added. */
 function mountsOf(patient: Patient, ...signs: readonly ('-' | '+')[]): readonly string[] {
   return containerNames(patient.pod('first')).flatMap((container) =>
     signs.map((sign) => `${sign} mount ${subpathsOf(patient.uid)}/${VOLUME}/${container}/0 `),
   );
 }
 
-/** With the mount goes the old content that it showed at its place. */
+/** The mount also hides its mount point, which then changes. */
 function mountChanges({ uid }: Patient): readonly string[] {
   return announced('mount', 'file').map((start) => `${start} ${subpathsOf(uid)}/`);
 }
 
 /**
- * A container that starts again is another one, with a process and mounts of its own, a log, and a file
- * for its last words. What earlier attempts have left of these is collected.
+ * A restarted container is a new one, with a process, mounts, a log and a termination log. Those of
+ * earlier attempts are removed.
  */
 function startChanges(patient: Patient): readonly string[] {
   const { uid } = patient;
@@ -221,7 +221,7 @@ function subpathsOf(uid: string): string {
   return `${PLACES.kubeletRoot}/pods/${uid}/volume-subpaths`;
 }
 
-/** All that a kubelet writes anew by an atomic switch. */
+/** All volumes that a kubelet updates atomically. */
 const EVERY_SOURCE = [ofConfigMap, ofSecret, ofProjected, ofDownwardApi];
 
 export const staleSubpathMount: readonly Break[] = [

@@ -8,13 +8,13 @@ import {
 } from '../practice-node.ts';
 import { holdKubelet } from './hold-kubelet.ts';
 
-/** A container that somebody makes over CRI, past the kubelet, and without saying where its log goes. */
+/** A container that a program creates over CRI without the kubelet and without a log path. */
 export interface UnmanagedContainer {
   readonly pod: Omit<PodOptions, 'isUnmanagedContainer'>;
   readonly container: Omit<ContainerOptions, 'isUnmanagedContainer'>;
 }
 
-/** As `keadm join` of KubeEdge 1.13 and 1.14 makes its MQTT broker. */
+/** The MQTT broker of `keadm join` of KubeEdge 1.13 and 1.14. */
 export const BROKER: UnmanagedContainer = {
   pod: { name: 'mqtt', namespace: '', uid: '' },
   container: {
@@ -24,31 +24,31 @@ export const BROKER: UnmanagedContainer = {
   },
 };
 
-/** Before 1.13 it had no label: only its names and its image tell whose it is. */
+/** Before 1.13 it had no label: only its names and its image identify it. */
 export const OLD_BROKER: UnmanagedContainer = {
   pod: BROKER.pod,
   container: { name: 'mqtt', image: IMAGE_NAMES.broker },
 };
 
-/** What a `keadm` leaves that was killed while it copied files out of its installation package. */
+/** The leftover of a `keadm` that was killed while it copied files from its installation package. */
 export const INSTALLATION: UnmanagedContainer = {
   pod: { name: 'edgecore', namespace: '', uid: '' },
   container: { name: 'container', image: IMAGE_NAMES.installation },
 };
 
-/** Made after the example of crictl's own documentation, whose UID everybody copies. */
+/** From the example in the documentation of crictl, whose UID is often copied. */
 export const BY_CRICTL: UnmanagedContainer = {
   pod: { name: 'busybox-sandbox', namespace: 'default', uid: 'hdishd83djaidwnduwk28bcsb' },
   container: { name: 'busybox' },
 };
 
-/** Of somebody's own agent, that nobody has heard of. */
+/** A container of an unknown product. */
 export const UNMANAGED: UnmanagedContainer = {
   pod: { name: 'agent', namespace: '', uid: '' },
   container: { name: 'agent' },
 };
 
-/** How far it goes: none of its log is ever written, so its end is what fires. */
+/** Its last state: only after it has exited does the kubelet remove it. */
 export type Fate = 'created' | 'running' | 'exited';
 
 export async function makeUnmanaged(
@@ -70,7 +70,7 @@ export async function makeUnmanaged(
   });
 }
 
-/** Waits until the kubelet has tried to collect it and has told where its deleting got stuck. */
+/** Waits until the kubelet has tried to remove it and logged where it failed. */
 export async function untilStuckAt(node: PracticeNode, name: string): Promise<void> {
   await node.until(`the kubelet deletes of / and gets stuck at ${name}`, () =>
     readFileSync(PLACES.kubeletLog, 'utf8').includes(`remove ${name}: `),
@@ -78,11 +78,11 @@ export async function untilStuckAt(node: PracticeNode, name: string): Promise<vo
 }
 
 /**
- * Why a kubelet that works in / would not delete /bin; undefined when it would. Nothing that a practice
- * node has in / comes before it by its name.
+ * Why a kubelet with the working directory / would not delete /bin; undefined if it would. No other
+ * entry of / on a practice node sorts before it.
  */
 export function whyBinIsSafe(): string | undefined {
   return lstatSync('/bin').isSymbolicLink()
     ? undefined
-    : '/bin of this machine is a folder, and stays';
+    : '/bin of this machine is a directory, and is not deleted';
 }

@@ -6,17 +6,17 @@ import { CONTENT_BYTES_MAX, FILES_MAX } from './limits.ts';
 
 export interface Folder {
   readonly path: string;
-  /** 1: its entries alone. */
+  /** 1: only its entries. */
   readonly depth: number;
-  /** How much of a file must be the same: that it is there, its size too, or what is in it. */
+  /** What is compared of a file: its name, its size too, or its content too. */
   readonly detail: 'names' | 'sizes' | 'contents';
 }
 
-/** A line for each entry of a folder, and of those below. What is in `silent` is only named. */
+/** A line for each entry of a directory and below. Entries in `silent` are only named. */
 export function fileLines(folder: Folder, silent: ReadonlySet<string>): readonly string[] {
   const lines: string[] = [];
   const walk = (path: string, depth: number): void => {
-    // Names without their types: the kernel would have to ask a silent mount for these.
+    // Names without types: for these the kernel would ask a silent mount.
     for (const name of unlessGone(() => readdirSync(path)) ?? []) {
       const entry = join(path, name);
       if (silent.has(entry)) {
@@ -31,7 +31,7 @@ export function fileLines(folder: Folder, silent: ReadonlySet<string>): readonly
       if (stats.isDirectory() && depth > 1) walk(entry, depth - 1);
     }
   };
-  // Where a link leads is looked at by its own name.
+  // The target of a link is compared under its own name.
   if (unlessGone(() => lstatSync(folder.path))?.isDirectory()) walk(folder.path, folder.depth);
   return lines;
 }

@@ -1,6 +1,6 @@
 /**
- * A mount in the words of a comparison: "mount TARGET ROOT TYPE SOURCE OPTIONS". Its numbers are left
- * out, for the kernel gives them anew at every mount.
+ * A mount as a line of the comparison: "mount TARGET ROOT TYPE SOURCE OPTIONS". Without its ids, which
+ * are new at every mount.
  */
 export function mountLine(line: string): string {
   // 65 44 254:0 /pods/u1/app.conf /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw

@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { unlessGone } from './ignore-missing.ts';
 
-/** The lines of every mount table that a deed in these namespaces could reach, by namespace. */
+/** The lines of every mount table that is reachable from these namespaces, by namespace. */
 export type MountTables = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Of every process that is seen from here; our own first. Each namespace is read once: there are many
- * processes, and a table is long.
+ * Of every visible process, our own first. Each namespace is read once, because tables are long.
  */
 export function mountTablesHere(): MountTables {
   const tables = new Map<string, readonly string[]>();

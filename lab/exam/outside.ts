@@ -10,8 +10,8 @@ import { mountLine } from './mount-line.ts';
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
- * What of the machine itself a lab could leave behind: mounts, processes, its folder, its cgroups. The
- * machine goes on with its own work meanwhile, so only what is called by one of these names counts.
+ * What a lab could leave behind on the machine: mounts, processes, its directory, its cgroups. The
+ * machine does other work meanwhile, so only objects with one of these names count.
  */
 export function outsideOf(names: readonly string[]): Snapshot {
   const isOurs = (name: string) => names.includes(name);
@@ -33,7 +33,7 @@ export function outsideOf(names: readonly string[]): Snapshot {
   ];
 }
 
-/** A process of a lab is in its cgroup, or sees its mounts; whoever serves it is called with its folder. */
+/** A process of a lab is in its cgroup, sees its mounts, or has its directory as an argument. */
 function processesWith(isMarked: (text: string) => boolean): readonly string[] {
   return entriesOf('/proc')
     .filter((pid) => Number(pid) > 0)

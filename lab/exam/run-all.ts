@@ -54,8 +54,8 @@ export async function runAll(
       await place.remake?.();
     }
   };
-  const sat = await Promise.allSettled(places.map(runAt));
-  const failure = sat.find((each) => each.status === 'rejected');
+  const ended = await Promise.allSettled(places.map(runAt));
+  const failure = ended.find((each) => each.status === 'rejected');
   if (failure && !watch.stop.aborted) throw failure.reason;
   return cases.flatMap((each) => results.get(each) ?? []);
 }
@@ -69,7 +69,7 @@ async function nodeAtRest(node: ExamNode): Promise<Snapshot> {
     const changes = changesBetween(before, now);
     if (changes.length === 0) return now;
     if (performance.now() > deadline) {
-      throw new Error(`the node keeps changing, so nothing can be compared: ${changes[0]}`);
+      throw new Error(`the node does not settle, so nothing can be compared: ${changes[0]}`);
     }
     before = now;
   }

@@ -155,7 +155,7 @@ async function answersOf(
       ...(foreseen ? judgeDryRun(foreseen, recovered) : []),
       ...wrong,
       ...repaired.missing.map((start) => `recover changed nothing that begins with "${start}"`),
-      ...(expected.repair === 'done' && must.length === 0 ? [UNTOLD] : []),
+      ...(expected.repair === 'done' && must.length === 0 ? [MUST_IS_MISSING] : []),
     ],
   });
 }
@@ -163,7 +163,7 @@ async function answersOf(
 /** A repair writes a journal and a bundle. */
 const EVIDENCE = `+ file ${STATE_FOLDER}/`;
 
-const UNTOLD =
+const MUST_IS_MISSING =
   'the break does not declare what its repair must change, so a false "done" would pass';
 
 /** A reader that asked a silent server cannot be ended until the mount is gone. */

@@ -12,10 +12,10 @@ import { COMMAND_LINE_MAX, RUNTIME_ANSWER_MS, YOUNG_MS } from './limits.ts';
 import { mountLine } from './mount-line.ts';
 import { mountTablesHere } from './mount-tables.ts';
 
-/** Where this program keeps what it did, and the evidence for it. */
+/** The state directory of kubediag: journal and bundles. */
 export const STATE_FOLDER = '/var/lib/kubediag';
 
-/** Where something may be changed by accident, and how closely each folder is looked at. */
+/** Directories that could change by accident, and how closely each is compared. */
 const FOLDERS = [
   { path: '/', depth: 1, detail: 'sizes' },
   { path: '/bin', depth: 1, detail: 'sizes' },
@@ -28,32 +28,32 @@ const FOLDERS = [
   { path: '/run', depth: 2, detail: 'names' },
   { path: '/tmp', depth: 9, detail: 'names' },
   { path: '/var/lib', depth: 1, detail: 'names' },
-  // Evidence and journal are a repair's own; a check has nothing to write there.
+  // A repair writes a journal and bundles there; a check must not.
   { path: STATE_FOLDER, depth: 9, detail: 'names' },
   { path: PLACES.podLogs, depth: 9, detail: 'names' },
-  // The kubelet's own records are written all the time; what it keeps for pods is not.
+  // The kubelet writes its own records all the time, but not the directories of pods.
   { path: PLACES.kubeletRoot, depth: 1, detail: 'names' },
   { path: `${PLACES.kubeletRoot}/pods`, depth: 99, detail: 'contents' },
   { path: `${PLACES.kubeletRoot}/plugins`, depth: 99, detail: 'contents' },
   { path: `${PLACES.kubeletRoot}/kubediag-set-aside`, depth: 99, detail: 'contents' },
 ] as const;
 
-/** No part of the comparison. */
+/** Not compared. */
 const ASIDE: readonly ((line: string) => boolean)[] = [
-  // What the lab itself keeps, the runtime for its containers, and the mount command for its options.
+  // Files of the lab itself, of the runtime for its containers, and of the mount command.
   (line) => /^file \/run\/((kubediag-lab|containerd|runc|mount)\/|\.maker-said )/.test(line),
-  // Whoever builds this program anew meanwhile changes nothing of the node.
+  // A new build of this program is no change of the node.
   (line) => line.startsWith(`mount ${PLACES.executable} `),
-  // The root of a container is there as long as the container, which has a line of its own.
+  // The root of a container exists as long as the container, which has its own line.
   (line) => line.startsWith('mount /run/containerd/io.containerd.runtime.v2.task/'),
-  // A real kubelet writes the hosts file of a container if it knew the pod's address in time; else
-  // the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods/..."
+  // A real kubelet writes the hosts file of a container if it knew the pod's address in time;
+  // otherwise the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods/..."
   (line) => /(^file \S+\/etc-hosts|^mount in .*: \/etc\/hosts) /.test(line),
 ];
 
 /**
- * All of a practice node that a repair could change without saying so: mounts in every namespace,
- * processes, files, pods and containers. Taken on the node, and without touching a silent mount.
+ * Everything of a practice node that a repair could change by mistake: mounts in every namespace,
+ * processes, files, pods and containers. Taken on the node, without touching a silent mount.
  */
 export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   const tables = mountTablesHere();
@@ -76,11 +76,11 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
     .toSorted();
 }
 
-/** "cat of pod UID": all containers run the same, and a change in one must not pass for one in another. */
+/** "cat of pod UID": all containers run the same program, and must be distinguished. */
 function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things): string {
   const isOf = (pod: ListedPod) => {
     const inside = containers.filter(({ podId }) => podId === pod.id);
-    // One that was made past the kubelet may have no uid.
+    // A container that the kubelet did not create may have no UID.
     const names = [pod.id, pod.uid, ...inside.map(({ id }) => id)].filter(Boolean);
     return names.some((name) => cgroups.includes(name));
   };
@@ -88,7 +88,7 @@ function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things):
   return pod ? `${words} of pod ${pod.uid}` : words;
 }
 
-/** Of a container, or of whoever else has mounts of its own; nothing of one that is on its way out. */
+/** The mounts of a container or another process with its own mount namespace; none if it is ending. */
 function linesInside(
   namespace: string,
   table: readonly string[],
@@ -100,20 +100,20 @@ function linesInside(
     : [];
 }
 
-/** Where somebody would wait for a server that may be silent. */
+/** Mounts whose server may not answer. */
 function silentTargets(table: readonly string[]): ReadonlySet<string> {
   const served = table.map(mountLine).filter((line) => / (fuse|nfs|cifs|9p|ceph)/.test(line));
   return new Set(served.map((line) => unescapeOctal(line.split(' ')[1] ?? '')));
 }
 
-/** Which attempt it was is no matter: a kubelet tries again and again, and clears away what it tried. */
+/** The attempt does not matter: a kubelet retries, and removes earlier attempts. */
 const NOT_RUNNING = 'attempt of before, not running';
 const A_LOG = 'log of an attempt';
 
 // file /var/lib/kubelet/pods/UID/containers/app/ID file 0644 0:0 0 bytes
 const LAST_LINES = /^file \S+\/containers\/[^/ ]+\/ID /;
 
-/** Of what is tried again and again one line stands for all, however many there are at the moment. */
+/** One line stands for all attempts of the same thing. */
 function onceEach(): (line: string) => boolean {
   const seen = new Set<string>();
   return (line) => {
@@ -130,7 +130,7 @@ interface Things {
   readonly containers: readonly ListedContainer[];
 }
 
-/** A break may have ended the runtime, or have it answer nobody. */
+/** A break may have ended or stopped the runtime. */
 async function thingsOf(runtime: PracticeNode['runtime']): Promise<Things> {
   const asked = Promise.all([runtime.pods(), runtime.containers()]).catch(() => undefined);
   const answered = await Promise.race([asked, sleep(RUNTIME_ANSWER_MS, undefined, { ref: false })]);
@@ -155,9 +155,9 @@ function runtimeLines({ pods, containers, isSilent }: Things): readonly string[]
 }
 
 /**
- * What is different each time that the same thing is made anew: ids, the times in folder names, the file
- * for a container's last words, the number of its root, and the rights of what two threads of a kubelet
- * make in turn, each as it likes.
+ * Removes what differs whenever the same object is created again: ids, times in directory names, the
+ * termination log of a container, the number of its root, and the mode of directories that two threads
+ * of a kubelet create in random order.
  */
 function withoutAccident(line: string): string {
   return line

@@ -3,10 +3,10 @@ import type { KubeletVersion } from '../settings.ts';
 /** How the versions differ, as far as the faults need it. */
 export interface Behaviour {
   /**
-   * keeps: an existing subPath mount is reused although its source is gone (kubernetes 68211, every
-   * 1.18). looks: it is bound again if the source has changed (since 1.19).
+   * reused: an existing subPath mount is reused although its source is gone (kubernetes 68211, every
+   * 1.18). compared: it is bound again if the source has changed (since 1.19).
    */
-  readonly subpaths: 'keeps' | 'looks';
+  readonly subpaths: 'reused' | 'compared';
   /** asks: by stat, which hangs on a dead server. table: from the mount table (since 1.30). */
   readonly mountCheck: 'asks' | 'table';
   /** Whether the directory "mount" of CSI volumes is searched by stat (since 1.19). */
@@ -19,21 +19,21 @@ export interface Behaviour {
 
 export const BEHAVIOURS: Readonly<Record<KubeletVersion, Behaviour>> = {
   'v1.18.8': {
-    subpaths: 'keeps',
+    subpaths: 'reused',
     mountCheck: 'asks',
     looksIntoCsi: false,
     cleansLeftovers: false,
     removesLogs: 'path',
   },
   'v1.18.20': {
-    subpaths: 'keeps',
+    subpaths: 'reused',
     mountCheck: 'asks',
     looksIntoCsi: false,
     cleansLeftovers: false,
     removesLogs: 'pattern',
   },
   'v1.36.3': {
-    subpaths: 'looks',
+    subpaths: 'compared',
     mountCheck: 'table',
     looksIntoCsi: true,
     cleansLeftovers: true,

@@ -22,7 +22,7 @@ export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviou
   // Links are resolved first: the mount is of the current file, in its directory named after the time.
   const source = realpathSync(name);
   if (mountPoints().includes(target)) {
-    if (subpaths === 'keeps' || isSame(source, target)) return;
+    if (subpaths === 'reused' || isSame(source, target)) return;
     await unmount(target);
   }
   if (statSync(source).isDirectory()) mkdirSync(target, { recursive: true });

@@ -28,7 +28,7 @@ export interface SyncLoopOptions {
  * hangs on a dead mount, no pod is started, changed or ended any more.
  */
 export class SyncLoop {
-  readonly #wish: SyncLoopOptions;
+  readonly #options: SyncLoopOptions;
   readonly #workers = new Map<string, PodWorker>();
   /** Pods that were deleted but are still on the node. */
   readonly #leaving = new Map<string, PodWorker>();
@@ -39,8 +39,8 @@ export class SyncLoop {
   #cleanedAt = 0;
   #cleanedUp: CleanedUp = { orphans: 0, failed: 0 };
 
-  constructor(wish: SyncLoopOptions) {
-    this.#wish = wish;
+  constructor(options: SyncLoopOptions) {
+    this.#options = options;
   }
 
   /** The pods that it has read; not those that arrived while it hangs. */
@@ -92,7 +92,7 @@ export class SyncLoop {
   /** Why it failed: the runtime does not list its pods, or an object cannot be read. */
   async #tryIteration(): Promise<string | undefined> {
     try {
-      const { runtime } = this.#wish;
+      const { runtime } = this.#options;
       const sight = { sandboxes: await runtime.pods(), containers: await runtime.containers() };
       const { say, wording } = this.#context();
       if (this.#enteredAt === undefined) say(wording.loopStarts());
@@ -108,7 +108,7 @@ export class SyncLoop {
   }
 
   async #turn(sight: RuntimeObservation): Promise<void> {
-    const reported = this.#wish.objects();
+    const reported = this.#options.objects();
     const context = this.#context(this.#versionOfIteration());
     this.#hear(reported.pods, context);
     await Promise.all(reported.pods.map((pod) => this.#syncPod(pod, reported, sight, context)));
@@ -135,7 +135,7 @@ export class SyncLoop {
 
   /** Adds new pods, and ends those that were deleted. */
   #hear(pods: readonly Pod[], { say, wording }: KubeletContext): void {
-    const { kubeletRoot } = this.#wish;
+    const { kubeletRoot } = this.#options;
     const added = pods.filter(({ uid }) => !this.#workers.has(uid) && !this.#leaving.has(uid));
     for (const pod of added) this.#workers.set(pod.uid, new PodWorker(pod, kubeletRoot));
     if (added.length > 0) say(wording.podsChange('ADD', added));
@@ -157,14 +157,14 @@ export class SyncLoop {
   }
 
   #versionOfIteration(): KubeletVersion {
-    const { version } = this.#wish.words();
-    if (version !== this.#version) this.#wish.onVersion(version);
+    const { version } = this.#options.words();
+    if (version !== this.#version) this.#options.onVersion(version);
     this.#version = version;
     return version;
   }
 
-  #context(version = this.#wish.words().version): KubeletContext {
-    const { kubeletRoot, runtime, say } = this.#wish;
+  #context(version = this.#options.words().version): KubeletContext {
+    const { kubeletRoot, runtime, say } = this.#options;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     return { kubeletRoot, runtime, behaviour, wording, say };
   }

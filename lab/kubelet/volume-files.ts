@@ -28,23 +28,23 @@ export function placeOf({ kind, source }: Volume): VolumePlace | undefined {
 }
 
 /** The files that the kubelet writes into a volume; undefined if only the pod writes it. */
-export function filesOf(volume: Volume, pod: Pod, told: VolumeSources): Files | undefined {
+export function filesOf(volume: Volume, pod: Pod, sources: VolumeSources): Files | undefined {
   if (!(volume.kind in WRITTEN)) return undefined;
   const { source } = volume;
-  if (volume.kind !== 'projected') return filesOfSource(volume.kind, source, pod, told);
+  if (volume.kind !== 'projected') return filesOfSource(volume.kind, source, pod, sources);
   const parts = (listAt(source, 'sources') ?? []).flatMap((part) =>
-    Object.entries(part as object).map(([kind, each]) => filesOfSource(kind, each, pod, told)),
+    Object.entries(part as object).map(([kind, each]) => filesOfSource(kind, each, pod, sources)),
   );
   return Object.assign({}, ...parts) as Files;
 }
 
-function filesOfSource(kind: string, source: unknown, pod: Pod, told: VolumeSources): Files {
+function filesOfSource(kind: string, source: unknown, pod: Pod, sources: VolumeSources): Files {
   switch (kind) {
     case 'configMap':
-      return chosen('configmaps', textAt(source, 'name') ?? '', { source, pod, told });
+      return chosen('configmaps', textAt(source, 'name') ?? '', { source, pod, sources });
     case 'secret': {
       const name = textAt(source, 'secretName') ?? textAt(source, 'name') ?? '';
-      return chosen('secrets', name, { source, pod, told });
+      return chosen('secrets', name, { source, pod, sources });
     }
     case 'downwardAPI':
       return Object.fromEntries(
@@ -61,13 +61,13 @@ function filesOfSource(kind: string, source: unknown, pod: Pod, told: VolumeSour
 interface Choice {
   readonly source: unknown;
   readonly pod: Pod;
-  readonly told: VolumeSources;
+  readonly sources: VolumeSources;
 }
 
 /** All files of an object, or those of `items` with their paths. */
 function chosen(kind: 'configmaps' | 'secrets', name: string, choice: Choice): Files {
-  const { source, pod, told } = choice;
-  const files = told.filesOf(kind, pod.namespace, name);
+  const { source, pod, sources } = choice;
+  const files = sources.filesOf(kind, pod.namespace, name);
   if (!files && fieldAt(source, 'optional') === true) return {};
   // configmap "settings" not found
   if (!files) throw new Error(`${kind.slice(0, -1)} "${name}" not found`);

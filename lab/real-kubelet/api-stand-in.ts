@@ -19,7 +19,7 @@ export async function startApiStandIn(
     const target = targetOf(path);
     const query = new URLSearchParams(text);
     if (!target) {
-      send(response, status(404, 'NotFound', `${path} is not kept here`));
+      send(response, status(404, 'NotFound', `${path}: no such resource`));
     } else if (query.get('watch')) {
       watch(store, { target, query }, response);
     } else {

@@ -51,7 +51,9 @@ async function versionOf(program: string): Promise<string> {
   const version = VERSION.exec(result.stdout)?.[1];
   if (version !== undefined) return version;
   const [said = ''] = (result.stdout || result.stderr).split('\n');
-  const answer = said ? `answers --version with "${said.slice(0, 200)}"` : 'tells no --version';
+  const answer = said
+    ? `answers --version with "${said.slice(0, 200)}"`
+    : 'does not answer --version';
   throw new Refusal(
     WHAT,
     `${program} ${answer}, and a kubelet would say "Kubernetes v1..."`,

@@ -138,7 +138,7 @@ export function describeRuntime(
       await runtime.removePod(podId);
     });
 
-    test('tells how a container ended: stopped, or killed by somebody', async () => {
+    test('reports how a container ended: stopped, or killed by somebody', async () => {
       const { podId, id } = await started(WEB, { name: 'app' });
       await expect(runtime.createContainer(podId, WEB, { name: 'app' })).rejects.toThrow('reserve');
       await runtime.stopContainer(id);

@@ -24,12 +24,12 @@ export class SeenWaits {
     return { ...settings, waitedMs: Object.fromEntries(waits) };
   }
 
-  /** The node is not asked again: what the look has not asked, it has not seen. */
+  /** Reads only the recording: what the check has not read, it has not seen. */
   async keep(recording: Recording, settings: SnapshotOptions): Promise<void> {
     const seen = await attempt(
       takeSnapshot(new RecordedNode(recording), settings).of(blockedThreads),
     );
-    // A look that could not tell does not end what the one before it saw.
+    // A check that could not read the threads does not end an earlier wait.
     if (!seen.known) return;
     const now = this.#nowMs();
     const ids = new Set(seen.value.threads.map(({ waitId }) => waitId));

@@ -1,9 +1,9 @@
-/** Keeps the end of a stream: all of it at first, and its last bytes once it gets too long for that. */
+/** Buffers the end of a stream: all of it at first, and only its last bytes once it is too long. */
 export class StreamEnd {
   readonly #pieces: Uint8Array[] = [];
   /** Pieces before this one are given up. */
   #first = 0;
-  #keptBytes = 0;
+  #bufferedBytes = 0;
   #totalBytes = 0;
 
   get totalBytes(): number {
@@ -12,15 +12,15 @@ export class StreamEnd {
 
   add(piece: Uint8Array): void {
     this.#pieces.push(piece);
-    this.#keptBytes += piece.length;
+    this.#bufferedBytes += piece.length;
     this.#totalBytes += piece.length;
   }
 
   /** Gives up pieces from the front as long as this many bytes are left. */
   keepLast(bytes: number): void {
     let piece = this.#pieces[this.#first];
-    while (piece && this.#keptBytes - piece.length >= bytes) {
-      this.#keptBytes -= piece.length;
+    while (piece && this.#bufferedBytes - piece.length >= bytes) {
+      this.#bufferedBytes -= piece.length;
       this.#pieces[this.#first] = NOTHING;
       this.#first += 1;
       piece = this.#pieces[this.#first];
@@ -32,7 +32,7 @@ export class StreamEnd {
     }
   }
 
-  /** The first bytes of what is kept. */
+  /** The first buffered bytes. */
   beginning(bytes: number): Buffer {
     const pieces: Uint8Array[] = [];
     let length = 0;

@@ -48,7 +48,7 @@ export async function* plainPieces(pieces: AsyncIterable<Uint8Array>): AsyncGene
     beginning = Buffer.concat([beginning, next.value]);
   }
   const all = rejoined(beginning, iterator);
-  // Whoever sends it may be slow: only its size is limited, and a person who waits can stop it.
+  // The sender may be slow: only the size is limited, and a person can stop it.
   const limits = { ...LIMITS, msMax: Number.POSITIVE_INFINITY };
   yield* isZipped(beginning) ? unpackedPieces(all, limits) : all;
 }

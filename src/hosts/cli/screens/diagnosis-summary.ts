@@ -49,7 +49,7 @@ export function diagnosisSummary(
   };
 }
 
-/** What every Diagnosis has, what the steps tell in full, and what the result says. */
+/** Conditions of every Diagnosis, and those that the steps or the result repeat. */
 const USUAL: ReadonlySet<string> = new Set([
   'ApprovalNeeded',
   'DiagnosisAccepted',

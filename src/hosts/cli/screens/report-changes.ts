@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/std/defined.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
 
-/** What is otherwise than at the look before. */
+/** What changed since the previous check. */
 export interface Change {
   readonly time: string;
   readonly fault: string;

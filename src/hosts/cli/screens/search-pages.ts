@@ -15,23 +15,23 @@ export interface Hit {
   readonly line: string;
 }
 
-/** Words so common in errors that they tell nothing by themselves. */
+/** Words so common in errors that they mean nothing by themselves. */
 const COMMON = new Set(
   'the a an to of in is are was be at and or for on by it its with from error failed'.split(' '),
 );
 
 /**
- * So much of what was asked for must be on a page, or it is chance. A word counts by how few pages
- * have it: what stands on every page says almost nothing.
+ * The share of the search words that a page must contain. A word counts by how few pages have it: one
+ * that is on every page says almost nothing.
  */
 const SHARE_MIN = 0.4;
-/** A page that fits much less than the best one is no answer beside it. */
+/** Pages that match much less than the best one are left out. */
 const OF_BEST_MIN = 0.5;
 
-/** Where a word stands says how much the page is about it. */
+/** Weights by the place of a word. */
 const TITLE_WEIGHT = 3;
 const SYMPTOM_WEIGHT = 2;
-/** The whole phrase, as it was asked for, is what somebody copied from their screen. */
+/** The whole phrase was probably copied from an error message. */
 const PHRASE_WEIGHT = 4;
 const LINE_WEIGHT = 3;
 
@@ -47,7 +47,7 @@ interface Read {
   readonly words: ReadonlySet<string>;
 }
 
-/** The pages that fit a symptom or an error text, the best first. */
+/** The pages that match a symptom or an error message, the best first. */
 export function searchPages(symptom: string, pages: readonly Page[]): readonly Hit[] {
   const read = pages.map(readPage);
   const phrase = plain(symptom);

@@ -18,7 +18,7 @@ const GROUPS_SHOWN_MAX = 15;
 const CALLS_SHOWN = 3;
 const LABEL_COLUMNS = 8;
 
-/** The sync loop first, then what is known to be trouble, then the rest by their number. */
+/** The sync loop first, then known causes, then the rest by their number. */
 export function stacksScreen(stacks: Stacks, terminal: Terminal, isWide: boolean): string {
   const { dump, origin, syncLoop, rows } = stacks;
   const known = new Set(rows.flatMap(({ groups }) => groups));
@@ -45,7 +45,7 @@ function headline(
   const text = `${total} goroutine${total === 1 ? '' : 's'} with ${stacks}`;
   const notes = [
     ...(isCut ? ['The dump is cut: more goroutines may be missing than are here.'] : []),
-    ...(left > 0 ? [`${left} goroutines had yet other stacks, and were not looked at.`] : []),
+    ...(left > 0 ? [`${left} goroutines with other stacks were not analysed.`] : []),
   ];
   const source = wrapQuote(`from ${origin}`, width - 2).map((line) => style('dim', `  ${line}`));
   return [style('bold', text), ...source, ...notes.map((note) => `  ${note}`)].join('\n');
@@ -74,7 +74,7 @@ function loopBlock(loop: SyncLoop, terminal: Terminal): string {
 
 function since(loop: SyncLoop): string {
   if (!('minutes' in loop)) return '';
-  if (loop.minutes === null) return ' (this kind of dump tells no times)';
+  if (loop.minutes === null) return ' (this dump format has no times)';
   return loop.minutes > 0 ? ` for ${loop.minutes} min` : ' for less than a minute';
 }
 
@@ -114,7 +114,7 @@ export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[]
   const held = holder
     ? labelledText(
         'holder',
-        `goroutine ${holder.id ?? 'without a name'} keeps the lock, and waits in ` +
+        `goroutine ${holder.id ?? 'without a name'} holds the lock, and waits in ` +
           shortName(holder.leaf.function),
         terminal,
       )
