@@ -171,17 +171,17 @@ function withoutAccident(line: string): string {
 
 interface NodeProcess {
   readonly pid: number;
-  /** Its command line, without the folder of its program. */
+  /** Its command line, without the directory of its program. */
   readonly words: string;
   readonly mountNamespace: string;
-  /** As the kernel lists them: those of a container name it, or its pod. */
+  /** Its cgroups, which name the container or its pod. */
   readonly cgroups: string;
 }
 
-/** The kernel counts the age of a process in these, on every machine that it runs on. */
+/** Clock ticks per second in /proc: the same on every architecture. */
 const TICKS_PER_SECOND = 100;
 
-/** Whoever runs here and stays: without us, who began a moment ago, and without the dead. */
+/** The long-running processes: without this one, young ones and zombies. */
 function processesHere(): readonly NodeProcess[] {
   const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
   return readdirSync('/proc')
@@ -194,7 +194,7 @@ function processAt(pid: number, uptimeMs: number): readonly NodeProcess[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const begunMs = ((startTimeOf(stat) ?? 0) / TICKS_PER_SECOND) * 1000;
   const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-  // /usr/bin/containerd-shim-runc-v2 -namespace k8s.io: its folder is another on other machines.
+  // /usr/bin/containerd-shim-runc-v2 -namespace k8s.io: its directory differs between machines.
   const words = line.replace(/^\S*\//, '');
   const isDead = words === '' || hasEnded(stat);
   if (isDead || pid === process.pid || uptimeMs - begunMs < YOUNG_MS) return [];

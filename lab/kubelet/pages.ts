@@ -60,15 +60,14 @@ const UNHEALTHY: Readonly<Record<KubeletVersion, string>> = {
 
 interface DumpOptions {
   readonly version: KubeletVersion;
-  /** Whether the sync loop is held up by a dead mount of an orphan, or waits for work. */
+  /** Whether the sync loop hangs on a dead mount of an orphaned pod, or waits for work. */
   readonly state: 'healthy' | 'blocked';
-  /** each: debug=2, every goroutine for itself. counted: debug=1, those with one stack together. */
+  /** each: debug=2, one entry per goroutine. counted: debug=1, one entry per stack. */
   readonly form: 'each' | 'counted';
 }
 
 /**
- * Recorded from a real kubelet of that version, or one of the same minor version; goroutines that are of
- * no interest are left out.
+ * Recorded from a real kubelet of that minor version; irrelevant goroutines are left out.
  */
 function dumpOf({ version, state, form }: DumpOptions): string {
   const recorded = version === 'v1.18.20' ? 'v1.18.8' : version;
@@ -84,7 +83,7 @@ interface Counted {
   readonly cleanedUp: CleanedUp;
 }
 
-/** The page of numbers, as far as anybody reads it who looks for the faults of a node. */
+/** The metrics page, as far as checks read it. */
 function metricsOf({ version, pods, cleanedUp }: Counted): string {
   const lines = [buildLine(version), ...volumeLines(pods)];
   if (!isOld(version)) {

@@ -48,7 +48,7 @@ function textAt(object: StoredObject, path: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What kubelets ask for, by the name in a path: the kind that they want to find in the answer. */
+/** The kinds that kubelets request, by their resource name in a path. */
 const KINDS: Readonly<Record<string, string>> = {
   configmaps: 'ConfigMap',
   csidrivers: 'CSIDriver',

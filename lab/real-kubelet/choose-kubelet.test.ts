@@ -24,7 +24,7 @@ test('a kubelet is asked for its version', async () => {
 test.each([
   ['echo Docker version 20.10', /answers --version with "Docker version 20.10"/],
   ['echo unknown flag >&2; exit 1', /answers --version with "unknown flag"/],
-  ['exit 0', /tells no --version/],
+  ['exit 0', /does not answer --version/],
 ])('what is no kubelet is refused: %s', async (words, why) => {
   const refused = chooseKubelet(saying(words), CONTAINERD);
   await expect(refused).rejects.toMatchObject({ name: 'Refusal', why: expect.stringMatching(why) });

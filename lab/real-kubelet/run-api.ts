@@ -26,13 +26,13 @@ export async function runApi(): Promise<void> {
   }
 }
 
-/** Until its kubelet has counted: pods are refused for what a node lacks. */
-const ROOM = { cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi', pods: '110' };
+/** Until the kubelet has reported its capacity: pods without resources are rejected. */
+const CAPACITY = { cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi', pods: '110' };
 
 /**
- * The node as the controller of a cloud makes it known: there before its kubelet is, and with its
- * address. A kubelet that has to find one by itself wants one that others can reach, and this node is
- * reached by nobody. Pods that start before the address is known differ from later ones.
+ * The Node object as a cloud controller would create it: before its kubelet starts, and with an address.
+ * A kubelet would search for an address that others can reach, and this node has none. Pods that start
+ * before the address is known differ from later ones.
  */
 function knownNode(name: string): StoredObject {
   const addresses = [
@@ -44,6 +44,6 @@ function knownNode(name: string): StoredObject {
     kind: 'Node',
     metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' } },
     spec: {},
-    status: { addresses, capacity: ROOM, allocatable: ROOM },
+    status: { addresses, capacity: CAPACITY, allocatable: CAPACITY },
   };
 }

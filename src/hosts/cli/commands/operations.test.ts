@@ -13,7 +13,7 @@ test('the lookup names paths, inputs and outputs, and what repairs', { timeout: 
   expect(list.find(({ operation }) => operation === 'pod-detail-collector')).toMatchObject({
     operation: 'pod-detail-collector',
     path: '/processor/podDetailCollector',
-    does: 'tells the pod of the Diagnosis, with the states that its containers have by now',
+    does: 'collects the pod of the Diagnosis, with the current states of its containers',
     repairs: false,
     reads: ['pod.namespace', 'pod.name'],
     mayRead: [],
@@ -22,7 +22,7 @@ test('the lookup names paths, inputs and outputs, and what repairs', { timeout: 
   const repairing = list.filter(({ repairs }) => repairs).map(({ operation }) => operation);
   expect(repairing).toEqual(expect.arrayContaining(['subpath-remount-recover', 'node-cordon']));
   expect(reported()).toContain(
-    'subpath-remount-recover\n  does     unmounts what that found, when a new look finds the same; asks before\n',
+    'subpath-remount-recover\n  does     unmounts what that step found, if a new check confirms it; asks before\n',
   );
   expect(reported()).toMatch(/reads {4}param[.].*address.*\n(.*\n)*? {2}may read param.*index/);
   expect(reported()).toContain('Built-in OperationSets');
