@@ -30,6 +30,8 @@ const { values: options } = parseArgs({
     file: { type: 'string', default: '' },
     count: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
+    /** Numbers of mutants of this sample, to try the survivors again: "12,40". */
+    only: { type: 'string' },
   },
 });
 
@@ -57,7 +59,12 @@ function sample(): ReadonlyMap<number, Mutant> {
       .slice(0, share)
       .map(({ mutant }) => mutant),
   );
-  return new Map(chosen.map((mutant, index) => [index + 1, mutant]));
+  const only = options.only?.split(',').map(Number);
+  return new Map(
+    chosen
+      .map((mutant, index) => [index + 1, mutant] as const)
+      .filter(([number]) => only?.includes(number) ?? true),
+  );
 }
 
 async function run(): Promise<void> {

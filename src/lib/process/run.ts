@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { defined } from '../std/defined.ts';
 import { messageOf } from '../std/message-of.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
 import { type ChildResources, cleanUpOnExit } from './cleanup-on-exit.ts';
@@ -185,5 +186,5 @@ function abandonedOf(child: ChildProcess): AbandonedProcess {
 
 function notStarted(error: unknown): End & { ended: 'not-started' } {
   const { code } = error as NodeJS.ErrnoException;
-  return { ended: 'not-started', why: messageOf(error), ...(code === undefined ? {} : { code }) };
+  return defined({ ended: 'not-started', why: messageOf(error), code });
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startTimeOf } from '../../lib/std/start-time-of.ts';
-import { holdProcess, letGo, whyNotSame } from './held-process.ts';
+import { holdProcess, letGo, pathIn, THEIR_ROOT, whyNotSame } from './held-process.ts';
 
 const startTime = String(startTimeOf(readFileSync('/proc/self/stat', 'utf8')));
 const hold = (pins: { readonly pid: number; readonly startTime?: string }) =>
@@ -15,6 +15,8 @@ test('a process is held by its mount namespace and its root directory', () => {
   expect(statSync(`/proc/self/fd/${namespace}`).ino).toBe(statSync('/proc/self/ns/mnt').ino);
   expect(statSync(`/proc/self/fd/${root}/`).ino).toBe(statSync('/').ino);
   expect(isOurView).toBe(true);
+  expect(pathIn(held.value, '/etc')).toBe('/etc');
+  expect(pathIn({ ...held.value, isOurView: false }, '/etc')).toBe(`${THEIR_ROOT}/etc`);
   expect(whyNotSame(held.value)).toBeUndefined();
   letGo(held.value);
 });

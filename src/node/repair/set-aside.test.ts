@@ -198,3 +198,10 @@ test('a file that is another one now, or not alone, is refused', async () => {
   );
   expect(unknown).toMatchObject({ state: 'refused' });
 });
+
+test.each(['', '..', '.hidden', 'a/b'])('"%s" is no name of a volume', async (volume) => {
+  const { writer } = new SyntheticRepair().repair;
+  const snapshot = snapshotOf(syntheticNode());
+  const refusal = await setAside.refuse({ ...ACTION, volume }, snapshot, writer);
+  expect(refusal).toMatchObject({ state: 'refused', what: 'this names no volume of a pod' });
+});

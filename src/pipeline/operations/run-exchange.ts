@@ -1,5 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { defined } from '../../lib/std/defined.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { ANSWER_BYTES_MAX } from './limits.ts';
 import { ForbiddenAddressError, permittedLookup, refuseForbidden } from './permitted-address.ts';
@@ -69,16 +70,16 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
     ...asked.headers,
   };
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-  const options = {
+  const options = defined({
     method,
     headers,
     signal,
     agent: false,
     lookup: permittedLookup,
-    ...(socketPath === undefined ? {} : { socketPath }),
-    ...(trust.authorities === undefined ? {} : { ca: trust.authorities }),
-    ...(trust.isBlind ? { rejectUnauthorized: false } : {}),
-  } as const;
+    socketPath,
+    ca: trust.authorities,
+    rejectUnauthorized: trust.isBlind ? false : undefined,
+  });
   return new Promise((resolve, reject) => {
     const request = send(url, options, (response) => {
       const chunks: Buffer[] = [];
