@@ -45,7 +45,8 @@ export function makeCopy(mutants: ReadonlyMap<number, Mutant>): Copy {
   for (const file of files.trim().split('\n')) {
     if (existsSync(file)) cpSync(file, join(folder, file));
   }
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  // Some tests start the executable. It is the one that was built last, without a mutant.
+  for (const name of ['node_modules', 'dist']) symlinkSync(resolve(name), join(folder, name));
   for (const [path, inFile] of Map.groupBy(mutants, ([, mutant]) => mutant.path)) {
     const text = withMutants(readFileSync(path, 'utf8'), new Map(inFile), 'isActiveMutant');
     writeFileSync(join(folder, path), text + IS_ACTIVE);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -30,4 +30,29 @@ test('a door that was closed stays closed: the lock may be another’s by now', 
   expect(await opened.perform(INTENT)).toMatchObject({
     outcome: { state: 'refused', what: 'the hands are closed' },
   });
+});
+
+test('one at a time repairs a node', async () => {
+  const first = await open();
+  const { snapshot } = new SyntheticRepair().repair;
+  const options = { stateFolder: scratch, snapshot, permitted: new Set([]) };
+  expect(await openRepair(options)).toMatchObject({ isOpen: false });
+  first.close();
+  (await open()).close();
+});
+
+test('a journal that cannot be read opens nothing, and leaves no lock behind', async () => {
+  const stateFolder = join(scratch, 'other');
+  const journal = join(stateFolder, 'journal.jsonl');
+  mkdirSync(journal, { recursive: true, mode: 0o700 });
+  const { snapshot } = new SyntheticRepair().repair;
+  const options = { stateFolder, snapshot, permitted: new Set([]) };
+  expect(await openRepair(options)).toMatchObject({
+    isOpen: false,
+    why: 'is a directory',
+  });
+  rmdirSync(journal);
+  const opened = await openRepair(options);
+  if (!opened.isOpen) throw new Error(opened.why);
+  opened.close();
 });

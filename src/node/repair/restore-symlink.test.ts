@@ -16,10 +16,14 @@ const bare: SyntheticContainer = {
 function made(
   change: (maker: NodeMaker) => void = () => {},
   containers: SyntheticContainer[] = [],
+  runtimeName = 'containerd',
 ) {
   const repair = new SyntheticRepair();
   const snapshot = () => {
-    const maker = syntheticWorker({ mounts: [], containers }).folder('/proc/812/cwd', []);
+    const maker = syntheticWorker({ mounts: [], containers, runtimeName }).folder(
+      '/proc/812/cwd',
+      [],
+    );
     makeFolder(maker, '', '/usr/bin/sh', { type: 'link' });
     makeLink(maker, '', '/sbin', 'usr/sbin');
     makeLink(maker, '', '/lib', 'usr/lib');
@@ -105,6 +109,12 @@ test.each(['CONTAINER_EXITED', 'CONTAINER_RUNNING'] as const)(
     expect(why).toContain('"mqtt" (f1ccccccccccc)');
   },
 );
+
+test('a container whose log path is a folder deletes nothing', async () => {
+  const logged = { ...bare, logPath: '/var/log/app' };
+  const around = made((maker) => makeFolder(maker, '', '/var/log/app'), [logged], 'docker');
+  expect(await outcomeOf(around)).toEqual({ state: 'done' });
+});
 
 test('refuses where the runtime cannot be asked', async () => {
   const around = made((maker) => {
