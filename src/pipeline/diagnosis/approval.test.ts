@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvedIn, type Wanted, waitingFor, waitsForApproval } from './approval.ts';
+import { approvedIn, mayAct, type Wanted, waitingFor, waitsForApproval } from './approval.ts';
 
 const unmount = {
   kind: 'unmount',
@@ -100,4 +100,18 @@ test('a later plan takes the place of the one before; what was planned otherwise
     { kind: 'restore-symlink' },
     { kind: 'unmount', finding: 'abcdef', plan: second.plan },
   ]);
+});
+
+test.each([
+  [true, { recovery: 'Automatic' }, {}],
+  [true, {}, {}],
+  [false, { recovery: 'Automatic', dryRun: true }, {}],
+  [false, { recovery: 'Never' }, {}],
+  [false, { recovery: 'Never', approvedPlan: 'a' }, { plan: 'a' }],
+  [false, { recovery: 'Approval' }, {}],
+  [false, { recovery: 'Approval' }, { plan: 'a' }],
+  [false, { recovery: 'Approval', approvedPlan: 'b' }, { plan: 'a' }],
+  [true, { recovery: 'Approval', approvedPlan: 'a' }, { plan: 'a' }],
+] as const)('a repair may act: %s with %j and %j', (may, spec, status) => {
+  expect(mayAct({ operationSet: 'some', ...spec }, status)).toBe(may);
 });
