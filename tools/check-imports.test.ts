@@ -2,10 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { importReport, importViolations } from './check-imports.ts';
 import { folderOf, LAYERS, type Layer, MODULES, UNREACHABLE } from './import-table.ts';
+import { moduleGraph, type Target } from './module-graph.ts';
+import { filesBelow, TYPESCRIPT } from './source-files.ts';
 
 /** A made-up tree: paths below src/, each with its text. */
 function tree(files: Readonly<Record<string, string>>) {
   return Object.entries(files).map(([path, text]) => ({ path: `src/${path}`, text }));
+}
+
+function nameOf(target: Target): string | undefined {
+  return target.kind === 'package' ? target.name : undefined;
 }
 
 function rulesBroken(files: Readonly<Record<string, string>>): readonly string[] {
@@ -269,6 +275,20 @@ test('a module imports from its own layer and from lower ones', () => {
     for (const other of imports) {
       expect(rank(MODULES[other]?.layer)).toBeLessThanOrEqual(rank(layer));
     }
+  }
+});
+
+test('every import and package that the table allows between built modules is used', () => {
+  const files = moduleGraph(filesBelow(['src', 'lab'], TYPESCRIPT));
+  const isBuilt = (name: string) => files.some(({ moduleName }) => moduleName === name);
+  for (const [name, { imports, packages = [] }] of Object.entries(MODULES)) {
+    if (!isBuilt(name)) continue;
+    const used = files
+      .filter(({ moduleName }) => moduleName === name)
+      .flatMap((file) => file.imports)
+      .map(({ target }) => (target.kind === 'file' ? target.moduleName : nameOf(target)));
+    const unused = [...imports.filter(isBuilt), ...packages].filter((each) => !used.includes(each));
+    expect({ name, unused }).toEqual({ name, unused: [] });
   }
 });
 
