@@ -4,7 +4,7 @@ import { bannedWords } from './banned-words.ts';
 import { filesBelow, isGenerated } from './source-files.ts';
 
 /** How many are left in old code. Lower it when you have mended some; never raise it. */
-const LEFT_MAX = 825;
+const LEFT_MAX = 301;
 
 // Output of real systems, pages that are generated from checked sources, and the list itself.
 const NOT_OURS = /\/fixtures\/.*[.]md$|loose-texts|^docs\/reference\/|banned-words/;

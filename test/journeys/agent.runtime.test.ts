@@ -67,7 +67,7 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     const forged = { body: JSON.stringify({ [PATH_KEY]: '/proc' }) };
     const refused = await agent.ask('POST', '/processor/subpathRemountRecover', forged);
     expect(refused.code).toBe(500);
-    expect(refused.text).toContain('refused: a new look does not find');
+    expect(refused.text).toContain('refused: a new check does not find');
     const pod = { 'pod.namespace': 'default', 'pod.name': 'core2-5b89896b96-d44xl' };
     const detail = await agent.ask('POST', '/processor/podDetailCollector', {
       body: JSON.stringify(pod),

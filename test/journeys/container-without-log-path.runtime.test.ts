@@ -169,7 +169,7 @@ describe('containers of a real containerd that have no log path', () => {
     expect(oneLine(ended.stdout)).toContain('done the container is gone');
     expect(recordOf(ended)).toContain('/bin/sh');
     expect(recordOf(ended)).not.toContain('hunter2');
-    const [, stored = ''] = /kept in (\S+),/.exec(oneLine(ended.stdout)) ?? [];
+    const [, stored = ''] = /saved in (\S+),/.exec(oneLine(ended.stdout)) ?? [];
     expect(statSync(stored).mode & 0o777).toBe(0o600);
     expect(readFileSync(stored, 'utf8')).toContain('hunter2');
     symlinkSync('usr/bin', join(folder, 'bin'));

@@ -125,7 +125,7 @@ describe('what is stored of an orphan', () => {
     node.write(stored, 'of an earlier volume');
     const ended = await recover();
     expect(ended.code).toBe(3);
-    expect(oneLine(ended.stdout + ended.stderr)).toContain('another file is kept');
+    expect(oneLine(ended.stdout + ended.stderr)).toContain('another file is stored');
     expect(readFileSync(node.see(stored), 'utf8')).toBe('of an earlier volume');
     expect(existsSync(node.see(file))).toBe(true);
   });

@@ -165,7 +165,9 @@ describe('a dry run foresees', () => {
     for (const args of [['--dry-run'], []]) {
       const ended = await node.kubediag('recover', FAULT, '--yes', ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
-      expect(ended.stdout).toMatch(/^failed {2}not all of the leftover directories could be removed/m);
+      expect(ended.stdout).toMatch(
+        /^failed {2}not all of the leftover directories could be removed/m,
+      );
       expect(oneLine(ended.stdout)).toMatch(/1 stays, for process \d+ uses it \(cwd\)/);
       const left = args.length > 0 ? 3 : 1;
       expect(readdirSync(node.see(volumes(node)))).toHaveLength(left);

@@ -94,7 +94,7 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     const args = ['--yes', '--node-name', 'my-node', '--state-dir', node.stateFolder];
     const ended = await node.kubediag('run', '-f', forged, ...args, '--set', `${key}=/proc`);
     expect(ended.code).toBe(3);
-    const refusal = 'refused: a new look does not find that a container is held up';
+    const refusal = 'refused: a new check does not find that a container is held up';
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(refusal);
     expect(mountChanges(before, mountTables(node.inside))).toEqual([]);
   });

@@ -81,7 +81,11 @@ test.each([
   ['a page of no origin', { origin: 'null' }, 'origin null'],
   ['a browser on behalf of a page', { 'sec-fetch-site': 'cross-site' }, 'another site'],
   ['another name of ours', { host: 'evil.example' }, 'is not a name of this server'],
-  ['a name that begins as ours', { host: '127.0.0.1.evil.example' }, 'is not a name of this server'],
+  [
+    'a name that begins as ours',
+    { host: '127.0.0.1.evil.example' },
+    'is not a name of this server',
+  ],
   ['an address in another form', { host: '0x7f.1' }, 'is not a name of this server'],
 ])('%s is turned away although it has the token', async (_, headers, words) => {
   const { ask, store } = await syntheticServer();

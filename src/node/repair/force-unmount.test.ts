@@ -85,7 +85,7 @@ describe('it is refused', () => {
     ],
     ['when the pod lives', () => syntheticNode('pod-lives-in-its-cgroup'), `pod ${ORPHAN} lives`],
     [
-      'when nobody can tell whether the pod lives',
+      'when it is unknown whether the pod exists',
       () => syntheticNode('stopped-sandbox-and-no-list'),
       `whether pod ${ORPHAN} lives is not known`,
     ],
@@ -120,7 +120,7 @@ describe('it is refused', () => {
       'a filesystem that no table shows',
     ],
     [
-      'when a namespace is kept by an open file alone',
+      'when only an open file holds a namespace',
       () => holds(syntheticNode(), 1, { by: 'fd/9', path: 'mnt:[4026539999]' }),
       'not every mount of the node can be seen',
     ],
@@ -175,7 +175,7 @@ describe('it is refused', () => {
       'somebody else has this filesystem mounted',
     ],
     [
-      'when a namespace is kept by a mount alone',
+      'when only a mount holds a namespace',
       () => {
         const pinned = '300 27 0:4 mnt:[4026539999] /run/snapd/ns/x.mnt rw - nsfs nsfs rw\n';
         return withMounts(syntheticNode(), (text) => `${text}${pinned}`);
@@ -248,7 +248,7 @@ describe('it is refused', () => {
   });
 });
 
-/** A hand that writes down what it is told to do, and says what it is told to say. */
+/** A writer that records its calls, and returns the given results. */
 function loggingHand(actions: readonly WriteResult[] = [], onForce: () => void = () => {}) {
   const log: string[] = [];
   const left = [...actions];
@@ -279,7 +279,7 @@ const busy: WriteResult = { state: 'busy', why: 'target is busy' };
 const withoutMount = (maker: NodeMaker) =>
   withMounts(maker, (text) => text.replace(/^210 .*\n/m, ''));
 
-describe('the deed', () => {
+describe('the action', () => {
   async function actWith(
     actions: readonly WriteResult[],
     { maker = syntheticNode(), action = ACTION, onForce = () => {} } = {},
@@ -368,7 +368,7 @@ describe('the deed', () => {
     expect(log).toContain('abort /sys/fs/fuse/connections/8388624');
   });
 
-  test('that does not come to an end is told as that', async () => {
+  test('that does not end is reported as such', async () => {
     const { actionFailure } = await actWith([{ state: 'unending', why: 'process 99' }]);
     expect(actionFailure).toMatchObject({ isUnending: true });
   });
@@ -406,7 +406,7 @@ describe('an act that was killed in its middle', () => {
   });
 });
 
-test('a folder that is left though it should be removed is told', async () => {
+test('reports a folder that is left though it should be removed', async () => {
   const answer = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
   const status = { ...answer, links: 2, sizeBytes: 0, modifiedMs: 0 };
   const asked = { path: `/proc/812/root${TARGET}`, patience: 'long' } as const;

@@ -65,12 +65,11 @@ export const forceUnmount: Handler<'force-unmount'> = {
     // The first call ends all requests, so what it left behind answers, with errors.
     if ((await probed(action, snapshot))?.state !== 'corrupted') return undefined;
     const refused = await forceUnmount.refuse(begun(action), snapshot, writer);
-    const trouble =
-      refused ?? (await forceUnmount.act(action, writer, snapshot, { freshSnapshot }));
-    if (!trouble) return { said: 'its requests had been ended; it is unmounted now' };
+    const failed = refused ?? (await forceUnmount.act(action, writer, snapshot, { freshSnapshot }));
+    if (!failed) return { said: 'its requests had been ended; it is unmounted now' };
     const said =
-      'its requests were ended by us, and it must go still (umount it by hand, or recover again)';
-    return 'why' in trouble ? { said: `${said}: ${trouble.why}`, isOpen: true } : undefined;
+      'we ended its requests, and it still has to be unmounted (umount it, or recover again)';
+    return 'why' in failed ? { said: `${said}: ${failed.why}`, isOpen: true } : undefined;
   },
 
   async isDone(action, snapshot) {
@@ -78,7 +77,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     if (still) return still;
     const { process, root } = await kubeletMounts(snapshot);
     const path = `/proc/${process.pid}/root${action.target}`;
-    // Whoever of ours still waits there comes back now, and is awaited.
+    // Our own processes that still wait there return now, and are awaited.
     const probe = await attempt(snapshot.node.ask('status', { path, patience: 'long' }));
     if (!probe.known && NO_ANSWER.has(probe.error.failure)) {
       return {

@@ -6,16 +6,16 @@ import type { NodeWriter } from './node-writer.ts';
 /** What is to be done where the node is no longer as it was diagnosed. */
 export const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
 
-/** What it takes to change a node safely: a reason not to, the deed, and a look afterwards. */
+/** What it takes to change a node safely: objections, the action, and a check afterwards. */
 export interface Handler<K extends ActionKind> {
   /**
-   * Looks again now, in full: what becomes of the action if we leave the node alone, or undefined
+   * Checks again now, in full: the outcome of the action if we leave the node alone, or undefined
    * when nothing stands against it. Already done is no objection, it is `done`.
    */
   refuse(action: Action<K>, snapshot: Snapshot, writer: NodeWriter): Promise<Outcome | undefined>;
   /** What would stay undone although nothing stands against the rest; only a dry run asks. */
   shortfall?(action: Action<K>, snapshot: Snapshot): Promise<Failure | undefined>;
-  /** The same look as in `refuse`; what went wrong, as far as the deed itself can tell. */
+  /** The same snapshot as in `refuse`; what went wrong, as far as the action itself knows. */
   act(
     action: Action<K>,
     writer: NodeWriter,
@@ -31,20 +31,20 @@ export interface Handler<K extends ActionKind> {
     writer: NodeWriter,
     freshSnapshot: () => Snapshot,
   ): Promise<Resumed | undefined>;
-  /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
+  /** A separate snapshot; `before` is the one of `refuse`, unknown after a crash. */
   isDone(action: Action<K>, snapshot: Snapshot, before?: Snapshot): Promise<Observation>;
 }
 
-/** What a deed of many steps needs on its way. */
+/** What an action of many steps needs. */
 export interface ActionContext {
-  /** Begins a new look: what was seen before the first step may not hold at the last. */
+  /** Takes a new snapshot: what was seen before the first step may not hold at the last. */
   readonly freshSnapshot: () => Snapshot;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Heeded between two steps: what was done stays done, and is told. */
+  /** Checked between two steps: what was done stays done, and is reported. */
   readonly stop?: AbortSignal | undefined;
-  /** Keeps a text beside the journal, for root's eyes and never in a bundle; gives its path. */
+  /** Saves a text beside the journal, readable by root only and never in a bundle; returns its path. */
   readonly keep?: ((name: string, text: string) => Promise<Tried<string>>) | undefined;
-  /** What a person is to be told of it whatever becomes of it. */
+  /** A note for the user, whatever the outcome. */
   readonly note?: ((text: string) => void) | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Progress {
 }
 
 export interface ActionFailure extends Failure {
-  /** The deed may still come about, so what is seen right after it proves nothing. */
+  /** The action may still take effect, so what is seen right after it proves nothing. */
   readonly isUnending?: boolean;
   /** The outcome, whatever is seen afterwards: the pinned thing may be gone, and not through us. */
   readonly stays?: 'refused' | 'failed';

@@ -84,7 +84,7 @@ test('a node where nothing was ever done has an empty journal', () => {
   expect(readJournal(folder)).toEqual({ records: [], unfinished: [], errors: [] });
 });
 
-test('a line torn by a crash is told, and hides neither what was before nor what comes', async () => {
+test('reports a line torn by a crash, which hides neither earlier nor later lines', async () => {
   await journal().intend(INTENT);
   const whole = readFileSync(path(), 'utf8');
   appendFileSync(path(), whole.slice(0, 40));
@@ -114,7 +114,7 @@ test.each([
   '{"entry":"1"}',
   '{"entry":1,"at":"x","event":"done"}',
   '\u0000\u0000\u0000',
-])('a foreign line is told, and is not fatal: %s', async (line) => {
+])('a foreign line is reported, and is not fatal: %s', async (line) => {
   await journal().intend(INTENT);
   appendFileSync(path(), `${line}\n`);
   const { records, errors } = readJournal(folder);
@@ -149,7 +149,7 @@ test.each([
   { action: { kind: 'unmount', id: '216' } },
   { rest: [{ kind: 'set-aside' }] },
   { outcome: { state: 'failed' } },
-])('a record with a part that is not whole is told, and is not fatal: %j', async (part) => {
+])('a record with an incomplete part is reported, and is not fatal: %j', async (part) => {
   await journal().intend(INTENT);
   const [record] = readJournal(folder).records;
   appendFileSync(path(), `${JSON.stringify({ ...record, entry: 2, ...part })}\n`);

@@ -15,13 +15,13 @@ export interface Intent<A extends Action = Action> {
   /** The step of a Diagnosis that wants it, the same in every attempt; none for a person. */
   readonly purpose?: string | undefined;
   /**
-   * What its recovery wants after it. The first deed of a plan tells it, for whoever has to take the
+   * What its recovery wants after it. The first action of a plan has it, for the process that takes the
    * plan up again: a node that is half repaired may not show any more what the other half was.
    */
   readonly rest?: readonly Action[] | undefined;
 }
 
-/** One line. The intent and the outcome of a deed are two lines with the same number. */
+/** One line. The intent and the outcome of an action are two lines with the same number. */
 export interface JournalRecord extends Intent {
   readonly entry: number;
   readonly at: string;
@@ -57,7 +57,7 @@ export const NEWEST = 'journal.jsonl';
 export const OLDER = 'journal.1.jsonl';
 export const NEXT = 'journal.next.jsonl';
 
-/** What was done on this node. A torn or foreign line is told, and hides none of the others. */
+/** The actions on this node. A torn or foreign line is reported, and hides none of the others. */
 export function readJournal(folder: string): JournalReading {
   const records = new Map<string, JournalRecord>();
   const errors: string[] = [];

@@ -9,7 +9,7 @@ import type { Snapshot } from '../model/evidence.ts';
 import { livingPod } from './living-pod.ts';
 import type { NodeWriter, ProcessPins } from './node-writer.ts';
 
-/** Before 1.20.10, 1.21.4 and 1.22 a volume folder that is left keeps the kubelet from its work. */
+/** Before 1.20.10, 1.21.4 and 1.22 a leftover volume folder blocks the kubelet. */
 export async function kubeletLeavesFolders(snapshot: Snapshot): Promise<boolean> {
   const version = await attempt(snapshot.of(kubeletVersion));
   return version.known && leavesVolumeFolders(version.value);
@@ -17,7 +17,7 @@ export async function kubeletLeavesFolders(snapshot: Snapshot): Promise<boolean>
 
 /**
  * Removes the empty folders of an orphan's volume, the inner one first, where its kubelet would not.
- * In a look of now: whoever has one of them mounted would lose it with the folder.
+ * With a new snapshot: a process that has one of them mounted would lose it with the folder.
  */
 export async function removeLeftFolders(
   folders: readonly string[],

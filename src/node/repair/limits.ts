@@ -13,12 +13,12 @@ export const settleMs = 120_000;
 /** So long one that broke off may be taken up again: it has to be over well before that. */
 export const resumeMs = 30_000;
 
-/** About a thousand deeds; then the file becomes journal.1.jsonl, and a new one begins. */
+/** About a thousand actions; then the file becomes journal.1.jsonl, and a new one starts. */
 export const JOURNAL_BYTES_MAX = 1024 * 1024;
 /** A journal larger than this was not written by us, and is not read into memory. */
 export const JOURNAL_READ_BYTES_MAX = 8 * JOURNAL_BYTES_MAX;
 
-/** What was kept of removed things; a node with more of them has another illness. */
+/** Saved states of removed containers; a node with more of them has another problem. */
 export const STORED_FILES_MAX = 1_000;
 
 /** Looking for who holds a busy mount, on a node with many processes. */
@@ -33,9 +33,9 @@ export const PROCESSES_AT_ONCE_MAX = 256;
 /** Between a forced unmount that found its target busy and the second: the requests end meanwhile. */
 export const forceAgainMs = 1_000;
 
-/** Left-over folders between two looks at the mount tables of all namespaces. */
+/** Leftover directories between two reads of the mount tables of all namespaces. */
 export const FOLDERS_AT_ONCE_MAX = 500;
-/** So that the disk and the kubelet have room beside us. */
+/** So that we do not starve the disk and the kubelet. */
 export const FOLDERS_PER_SECOND_MAX = 1_000;
 /** So many folders take half a second at that pace; a disk under load takes longer. */
 export const removeFoldersMs = 20_000;

@@ -22,7 +22,7 @@ export async function livingPod(
   }
   if (life.state === 'uncertain') {
     const what = `whether pod ${podUid} lives is not known`;
-    const todo = 'see to it that this can be told, then recover again';
+    const todo = 'make sure that this can be determined, then recover again';
     return { state: 'refused', what, why: life.why, todo };
   }
   const isSettled = isNamed(podUid, confirmed) || seenGone === podUid;

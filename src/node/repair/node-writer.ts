@@ -1,6 +1,6 @@
 import type { Removal, RemovalJob } from './removal.ts';
 
-/** What tells one mount from another. The id alone does not: the kernel uses it again. */
+/** What identifies a mount. The id alone does not: the kernel reuses it. */
 export interface MountPins {
   readonly id: number;
   readonly parent: number;
@@ -22,8 +22,8 @@ export interface ProcessPins {
 export const FIRST_PROCESS: ProcessPins = { pid: 1 };
 
 /**
- * The hands: one method for each primitive deed. Only perform.ts and the handlers use it, and
- * nothing outside this room may import it but the host that chooses which one.
+ * One method for each primitive change. Only perform.ts and the handlers use it, and nothing outside
+ * this module may import it except the host that chooses the implementation.
  */
 export interface NodeWriter {
   /**
@@ -45,7 +45,7 @@ export interface NodeWriter {
   linkFile(from: string, to: string, process: ProcessPins): Promise<WriteResult>;
   /** Takes a name of a file away. */
   unlinkFile(path: string, process: ProcessPins): Promise<WriteResult>;
-  /** Why it could not remove left-over folders; undefined when it could. */
+  /** Why it could not remove leftover directories; undefined when it could. */
   cannotRemoveFolders(): string | undefined;
   /** Removes empty folders, each pinned by its inode, in a child that can be left behind. */
   removeFolders(job: RemovalJob, process: ProcessPins): Promise<Removal>;
@@ -59,7 +59,7 @@ export interface NodeWriter {
   makeLink(path: '/bin', target: 'usr/bin'): Promise<WriteResult>;
 }
 
-/** What a deed says of itself. It is believed only after looking. */
+/** The result that a write reports. Only a check afterwards confirms it. */
 export type WriteResult =
   | { readonly state: 'did'; readonly note?: string }
   | { readonly state: 'busy' | 'failed'; readonly why: string }

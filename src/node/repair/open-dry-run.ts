@@ -19,7 +19,7 @@ export type OpenDryRun =
        * before it count as performed.
        */
       readonly check: (intent: Intent) => Promise<Outcome | undefined>;
-      /** A look as it would be after the actions that passed. */
+      /** The snapshot as it would be after the actions that passed. */
       readonly after: (snapshot: Snapshot) => Snapshot;
       /** Journal entries that a crash left open, and a real run would settle first. */
       readonly unfinished: readonly number[];

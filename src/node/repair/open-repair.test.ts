@@ -15,7 +15,7 @@ async function open() {
   return opened;
 }
 
-test('a host is given the one door: no writer and no journal can be reached through it', async () => {
+test('a host only gets the entry point: neither the writer nor the journal', async () => {
   const opened = await open();
   expect(Object.keys(opened).toSorted()).toEqual(['close', 'isOpen', 'perform', 'settled']);
   expect(await opened.perform(INTENT)).toMatchObject({
@@ -24,11 +24,11 @@ test('a host is given the one door: no writer and no journal can be reached thro
   opened.close();
 });
 
-test('a door that was closed stays closed: the lock may be another’s by now', async () => {
+test('a closed repair stays closed: another process may hold the lock by now', async () => {
   const opened = await open();
   opened.close();
   expect(await opened.perform(INTENT)).toMatchObject({
-    outcome: { state: 'refused', what: 'the hands are closed' },
+    outcome: { state: 'refused', what: 'the repair is closed' },
   });
 });
 

@@ -13,21 +13,21 @@ import { LiveWriter, type RemoverCommand } from './live-writer.ts';
 import { type Performed, perform, type RepairContext } from './perform.ts';
 import { type Settled, settleUnfinished } from './settle-unfinished.ts';
 
-/** A host is given the one door and no more: neither the writer nor the journal leaves this room. */
+/** A host only gets the entry point: neither the writer nor the journal leaves this module. */
 export type OpenRepair =
   | {
       readonly isOpen: true;
-      readonly perform: (intent: Intent, options?: Wish) => Promise<Performed>;
+      readonly perform: (intent: Intent, options?: PerformOptions) => Promise<Performed>;
       /** What an earlier crash had left open. */
       readonly settled: readonly Settled[];
       readonly close: () => void;
     }
   | ({ readonly isOpen: false } & Failure);
 
-/** Everything that these hands can do; what a host permits is its own policy. */
+/** Every kind of action; what a host permits is its own policy. */
 export const ALL_ACTIONS: ReadonlySet<ActionKind> = new Set(Object.keys(handlers) as ActionKind[]);
 
-export type Wish = Pick<RepairContext, 'onStep' | 'onProgress' | 'stop'>;
+export type PerformOptions = Pick<RepairContext, 'onStep' | 'onProgress' | 'stop'>;
 
 export interface RepairOptions {
   readonly stateFolder: string;
@@ -46,7 +46,7 @@ export function unusableFolder(
   return { isOpen: false, what, why, todo: `nothing was changed; ${todo}` };
 }
 
-/** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
+/** Takes this node's lock and settles unfinished actions; the repair is then ours until closed. */
 export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
   const { stateFolder, snapshot, permitted } = asked;
   const actor = thisProcess();
@@ -69,7 +69,7 @@ export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
     isOpen: true,
     perform: async (intent, options = {}) => {
       if (!isClosed) return perform(intent, { ...repair, ...options });
-      const failure = { what: 'the hands are closed', why: 'the node is no longer locked for us' };
+      const failure = { what: 'the repair is closed', why: 'the node is no longer locked for us' };
       return { outcome: { state: 'refused', ...failure, todo: 'open them again' } };
     },
     settled: settled.value,

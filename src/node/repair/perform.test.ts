@@ -6,7 +6,7 @@ import { perform } from './perform.ts';
 
 const UNMOUNTED = `unmount ${TARGET} in ${KUBELET_PID}`;
 
-test('the intent comes before the deed, the outcome after it, and each step is told', async () => {
+test('the intent comes before the action, the outcome after it, and each step is reported', async () => {
   const fixture = new SyntheticRepair();
   await perform(INTENT, { ...fixture.repair, onStep: ({ name }) => fixture.log.push(`[${name}]`) });
   expect(fixture.log).toEqual([
@@ -20,7 +20,7 @@ test('the intent comes before the deed, the outcome after it, and each step is t
   ]);
 });
 
-test('what the policy does not permit is refused before the node is even looked at', async () => {
+test('what the policy does not permit is refused before the node is even checked', async () => {
   const fixture = new SyntheticRepair();
   const repair = {
     ...fixture.repair,
@@ -32,13 +32,13 @@ test('what the policy does not permit is refused before the node is even looked 
   expect(fixture.log).toEqual([]);
 });
 
-test('a node that cannot be looked at again is left alone', async () => {
+test('a node that cannot be checked again is left alone', async () => {
   const fixture = new SyntheticRepair();
   fixture.node.set('link', { path: `/proc/${KUBELET_PID}/root` }, { failure: 'timeout' });
   const { outcome } = await perform(INTENT, fixture.repair);
   expect(outcome).toMatchObject({
     state: 'refused',
-    what: 'the node could not be looked at again',
+    what: 'the node could not be checked again',
     why: `/proc/${KUBELET_PID}/root: no answer within the time limit`,
   });
   expect(fixture.log).toEqual([]);
@@ -51,7 +51,7 @@ test('every read that fails before the act leaves the node alone', async () => {
     const repair = fixture.repair;
     fixture.node.answers.set(key, { failure: 'denied' });
     const { outcome } = await perform(INTENT, repair);
-    // What the judgement does not need may fail; the deed itself is then the same as ever.
+    // What the judgement does not need may fail; the action itself is then the same.
     if (outcome.state === 'done') expect(fixture.log).toEqual(['intend', UNMOUNTED, 'done']);
     else expect([outcome.state, fixture.log], key).toEqual(['refused', []]);
   }
@@ -79,7 +79,7 @@ test('without a journal there is no act', async () => {
   expect(fixture.log).toEqual([]);
 });
 
-test('an outcome that cannot be journaled is told with what was done', async () => {
+test('an outcome that cannot be journaled is reported with what was done', async () => {
   const fixture = new SyntheticRepair();
   const conclude = async () => {
     throw new DiskError('no space left on device');
@@ -91,7 +91,7 @@ test('an outcome that cannot be journaled is told with what was done', async () 
   expect(entry).toBe(1);
   expect(outcome).toEqual({
     state: 'done',
-    note: 'the journal does not tell this yet, the next start will: no space left on device',
+    note: 'the journal does not have this yet, the next start will add it: no space left on device',
   });
 });
 
@@ -105,7 +105,7 @@ test('an act that throws has failed, and is journaled', async () => {
   expect(fixture.log).toEqual(['intend', UNMOUNTED, 'failed']);
 });
 
-test('a deed that cannot be looked at afterwards is not called done', async () => {
+test('an action that cannot be verified afterwards is not called done', async () => {
   const fixture = new SyntheticRepair();
   const { snapshot } = fixture.repair;
   let looks = 0;
@@ -119,7 +119,7 @@ test('a deed that cannot be looked at afterwards is not called done', async () =
   });
   expect(outcome).toMatchObject({
     state: 'failed',
-    what: 'it was done, but could not be looked at afterwards',
+    what: 'it was done, but could not be verified afterwards',
     why: '/proc/812/mountinfo: no answer within the time limit',
   });
   expect(fixture.log.at(-1)).toBe('failed');
@@ -132,7 +132,7 @@ test('a stop before the intent changes nothing', async () => {
   expect(fixture.log).toEqual([]);
 });
 
-test('a stop after the intent lets the deed go through to its end', async () => {
+test('a stop after the intent lets the action finish', async () => {
   const fixture = new SyntheticRepair();
   const stopping = new AbortController();
   const { outcome } = await perform(INTENT, {

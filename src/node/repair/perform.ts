@@ -12,7 +12,7 @@ import type { NodeWriter } from './node-writer.ts';
 
 /** All that is needed to change a node. */
 export interface RepairContext {
-  /** Begins a new look at the node, in which nothing is known yet. */
+  /** Takes a new snapshot of the node, in which nothing is known yet. */
   readonly snapshot: () => Snapshot;
   readonly writer: NodeWriter;
   readonly journal: Journal;
@@ -20,9 +20,9 @@ export interface RepairContext {
   readonly permitted: ReadonlySet<ActionKind>;
   /** Called after each step, so that a host can show how far it is. */
   readonly onStep?: (step: Step) => void;
-  /** Called after each part of a deed that has many. */
+  /** Called after each part of an action that has many. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Heeded until the intent is written; after that one deed is carried through to its end. */
+  /** Checked until the intent is written; after that the action runs to its end. */
   readonly stop?: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export interface Performed {
   readonly entry?: number;
 }
 
-/** The one door through which a node is changed. */
+/** The only function that changes a node. */
 export async function perform(intent: Intent, repair: RepairContext): Promise<Performed> {
   const forbidden = notPermitted(intent.action, repair.permitted);
   if (forbidden) return { outcome: forbidden };
@@ -60,7 +60,11 @@ export function notPermitted(
 ): Outcome | undefined {
   if (permitted.has(kind)) return undefined;
   const what = `the action ${kind} is not permitted here`;
-  return refused(what, 'the policy of this host does not name it', 'ask whoever set the policy');
+  return refused(
+    what,
+    'the policy of this host does not allow it',
+    'ask the administrator of the policy',
+  );
 }
 
 /** What becomes of an action if the node is left alone; undefined when nothing stands against it. */
@@ -80,7 +84,7 @@ export async function objectionTo(
     if (!(error instanceof ReadError)) throw error;
     const todo =
       'nothing was changed by this action; see to it that this can be read, then recover again';
-    return refused('the node could not be looked at again', error.message, todo);
+    return refused('the node could not be checked again', error.message, todo);
   }
 }
 
@@ -122,7 +126,7 @@ async function performAlone(asked: Intent, repair: RepairContext): Promise<Perfo
 
   const concluded = await tried(repair.journal.conclude(entry, intent, outcome));
   if (concluded.ok) return { outcome, entry };
-  const note = `the journal does not tell this yet, the next start will: ${concluded.why}`;
+  const note = `the journal does not have this yet, the next start will add it: ${concluded.why}`;
   return { outcome: withNote(outcome, note), entry };
 }
 
@@ -151,7 +155,7 @@ async function failureOf(
   }
 }
 
-/** The eyes decide: what the deed said of itself counts only where they see no success. */
+/** The check afterwards decides; the result of the write only explains a failure. */
 async function outcomeOf(
   actionFailure: ActionFailure | undefined,
   looked: () => ReturnType<Handler<ActionKind>['isDone']>,
@@ -170,7 +174,7 @@ async function outcomeOf(
     const said = actionFailure && `the act itself said: ${actionFailure.why}`;
     return [beside, said].reduce<Outcome>(withNote, { state: 'done' });
   } catch (error) {
-    const what = 'it was done, but could not be looked at afterwards';
+    const what = 'it was done, but could not be verified afterwards';
     return { state: 'failed', what, why: messageOf(error), todo, ...failure };
   }
 }

@@ -41,7 +41,7 @@ interface Change extends Partial<SyntheticWorker> {
   readonly isSilent?: boolean;
 }
 
-/** Hands on a runtime that obeys; `change` makes the node another one than was diagnosed. */
+/** A repair with a runtime that obeys; `change` makes the node differ from the diagnosed one. */
 function made(change: Change = {}) {
   const { hasPodFolder, isSilent, ...worker } = change;
   const repair = new SyntheticRepair();
@@ -84,7 +84,7 @@ test('removes the container in one call, then its sandbox', async () => {
   const path = '/var/lib/kubediag/saved/container-f1ccccccccccc.json';
   expect(await outcomeOf(around)).toEqual({
     state: 'done',
-    note: `what the runtime knew of it is kept in ${path}, with what is secret in it`,
+    note: `what the runtime knew of it is saved in ${path}, with what is secret in it`,
   });
   const actions = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
   const stored = 'keep container-f1ccccccccccc.json';
@@ -94,7 +94,7 @@ test('removes the container in one call, then its sandbox', async () => {
 test.each([
   ['was started', { state: 'CONTAINER_RUNNING' }, 'runs, and --yes alone does not remove it'],
   ['is another one', { name: 'web' }, 'the container is another one than was diagnosed'],
-] as const)('a container that %s since the second look stays', async (_, change, what) => {
+] as const)('a container that %s since the second check stays', async (_, change, what) => {
   const around = made();
   const { snapshot } = made({ containers: [ours, { ...broker, ...change }] }).repair;
   const onStep = ({ name }: Step) => {
@@ -107,13 +107,13 @@ test.each([
   expect(around.made.log).toEqual(['intend', 'keep container-f1ccccccccccc.json', 'refused']);
 });
 
-test('keeps all that the runtime knows of it before it removes anything, or removes nothing', async () => {
+test('saves all that the runtime knows of it before it removes anything, or removes nothing', async () => {
   const around = made();
   const { snapshot } = around.repair;
   const asked = { socket: SOCKET, call: 'ContainerStatus', id: ID, verbose: true } as const;
-  const told = { envs: [{ key: 'PASSWORD', value: 'hunter2' }], args: ['-phunter2'] };
-  const message = { status: { id: ID, logPath: '' }, info: { info: JSON.stringify({ told }) } };
-  const answered = (answer: 'told' | 'silent') => () => {
+  const settings = { envs: [{ key: 'PASSWORD', value: 'hunter2' }], args: ['-phunter2'] };
+  const message = { status: { id: ID, logPath: '' }, info: { info: JSON.stringify({ settings }) } };
+  const answered = (answer: 'inspected' | 'silent') => () => {
     const { node, ...rest } = snapshot();
     const ask: typeof node.ask = async (kind, question) => {
       if (JSON.stringify(question) !== JSON.stringify(asked)) return node.ask(kind, question);
@@ -125,12 +125,12 @@ test('keeps all that the runtime knows of it before it removes anything, or remo
   const intent = { action: ACTION, fault: 'container-without-log-path', finding: '3f9a1c' };
   const silent = await perform(intent, { ...around.repair, snapshot: answered('silent') });
   expect(silent.outcome).toMatchObject({ state: 'failed' });
-  expect(JSON.stringify(silent.outcome)).toContain('could not be kept, so it was not removed');
+  expect(JSON.stringify(silent.outcome)).toContain('could not be saved, so it was not removed');
   expect(around.made.log.join()).not.toContain('remove');
-  await perform(intent, { ...around.repair, snapshot: answered('told') });
+  await perform(intent, { ...around.repair, snapshot: answered('inspected') });
   const [text = ''] = around.made.stored;
   expect(JSON.parse(text)).toMatchObject({
-    container: { status: message.status, info: { info: { told } } },
+    container: { status: message.status, info: { info: { settings } } },
     sandbox: { status: { id: SANDBOX } },
   });
 });
@@ -141,7 +141,7 @@ test('a container that is gone already needs nothing', async () => {
   expect(around.made.log).toEqual([]);
 });
 
-test('leaves a sandbox in which something else lives, and tells what is still armed', async () => {
+test('leaves a sandbox in which something else lives, and reports what is still dangerous', async () => {
   const around = made({ containers: [broker, { ...broker, id: 'f2', name: 'other' }] });
   const outcome = await outcomeOf(around);
   expect(outcome).toMatchObject({ state: 'done', note: expect.stringContaining('f2ccccccccccc') });
@@ -170,7 +170,7 @@ test('refuses what belongs to a pod that the kubelet lists', async () => {
   const { what, why, manual } = await objectionTo(made({ containers }));
   expect(what).toBe('the container belongs to a pod of the kubelet');
   expect(why).toContain(`lists pod ${POD_UID}`);
-  // To do by hand what is refused would do the same harm.
+  // To do manually what is refused would do the same harm.
   expect(manual).toBeUndefined();
 });
 
@@ -217,7 +217,7 @@ test('trusts no list that is not whole, and knows a static pod by its file', asy
 test('one of which nobody knows whether it runs is treated as one that does', async () => {
   const state = 'CONTAINER_UNKNOWN';
   const strange = made({ containers: [ours, { ...broker, state, labels: {} }] });
-  expect((await objectionTo(strange)).what).toContain('may run: the runtime cannot tell');
+  expect((await objectionTo(strange)).what).toContain('may run: the runtime does not know');
   const { what } = await objectionTo(made({ containers: [ours, { ...broker, state }] }));
   expect(what).toContain('--yes alone does not remove it');
 });
@@ -243,7 +243,7 @@ test('one that runs is removed only with its own word, and never when nobody kno
   expect((await objectionTo(strange, confirmed)).what).toContain('who made it is not known');
 });
 
-test('tells what stands in the way: no root, a runtime that fails or does not end', async () => {
+test('reports what prevents it: no root, a runtime that fails or does not end', async () => {
   const blocked = made();
   blocked.made.blocked = 'only root may do that: run it with sudo';
   expect((await objectionTo(blocked)).why).toContain('only root');
@@ -283,7 +283,7 @@ test('killed before the sandbox was removed: the next run removes it, once it is
   }
 });
 
-test('what a person is told to do without us stops the kubelet first, in one line', async () => {
+test('the manual steps stop the kubelet first, in one line', async () => {
   const repair = made();
   repair.made.blocked = 'no way to the runtime';
   const { manual } = await objectionTo(repair);

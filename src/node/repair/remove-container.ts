@@ -131,7 +131,7 @@ async function changedMeanwhile(
   return { what, why, todo, stays: 'refused' };
 }
 
-/** Asked anew: whatever came into the sandbox since the last look must not go with it. */
+/** Read again: whatever came into the sandbox since the last check must not go with it. */
 async function hasOthers(snapshot: Snapshot, { socket, sandbox, container }: RemoveContainer) {
   const { message } = await snapshot.node.ask('runtime', { socket, call: 'ListContainers' });
   const list = listAt(message, 'containers');
@@ -149,7 +149,7 @@ function otherRuntime({ socket }: RemoveContainer, now: string): Outcome {
 function hasLogPath(here: UnloggedContainer | undefined): Outcome {
   const why = here
     ? `its log path is the folder ${here.logPath}`
-    : 'the runtime tells an absolute log path for it';
+    : 'the runtime reports an absolute log path for it';
   return { state: 'refused', what: 'the container does no harm', why, todo: CHECK_AGAIN };
 }
 
@@ -197,7 +197,7 @@ async function knownPod(
 
 function running(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
   if (here.state !== 'running' && here.state !== 'unknown') return undefined;
-  const runs = here.state === 'running' ? 'runs' : 'may run: the runtime cannot tell';
+  const runs = here.state === 'running' ? 'runs' : 'may run: the runtime does not know';
   const word = action.container.slice(0, SHORT_ID);
   if (here.producer === 'unknown') {
     return {
@@ -214,7 +214,7 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
   return {
     state: 'refused',
     what: `container "${here.name}" ${runs}, and --yes alone does not remove it`,
-    why: `whoever uses it loses it${serves}`,
+    why: `its users lose it${serves}`,
     todo: `have a broker ready in its place, then recover again with --confirm ${word}`,
   };
 }
@@ -225,11 +225,11 @@ async function cannotAct(
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   if (why === undefined) return undefined;
-  const [what, todo] = ['we cannot remove a container here', 'do it by hand'];
+  const [what, todo] = ['we cannot remove a container here', 'remove it manually'];
   return { state: 'refused', what, why, todo, manual: await manual(action, snapshot) };
 }
 
-/** In one line: whoever goes on although the kubelet did not stop has it delete files of the node. */
+/** In one line: if the kubelet does not stop and the rest runs, it deletes files of the node. */
 async function manual(
   { socket, container }: RemoveContainer,
   snapshot: Snapshot,

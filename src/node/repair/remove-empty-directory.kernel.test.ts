@@ -18,7 +18,7 @@ function inNamespaces(scenario: string): unknown {
   const apart = '--mount --pid --fork --kill-child --mount-proc --propagation private'.split(' ');
   const program = [process.execPath, '--no-warnings', PROGRAM, scenario, scratch];
   // All on one processor: each of them numbers namespaces for itself, and the kernel lets one with a
-  // lower number than the namespace it lies in be kept by no mount.
+  // lower number than the namespace it lies in be held by no mount.
   const text = ['--cpu-list', '0', 'unshare', ...apart, ...program];
   const limits = { timeout: 40_000, killSignal: 'SIGKILL' } as const;
   const { stdout, stderr } = spawnSync('taskset', text, { encoding: 'utf8', ...limits });
@@ -64,7 +64,7 @@ test.each([
 
 test('a link in the way to them is not followed, also when it is made at the last moment', () => {
   expect(inNamespaces('a link in the way')).toMatchObject({
-    outcome: { state: 'refused', what: 'the path of the left-overs leads elsewhere' },
+    outcome: { state: 'refused', what: 'the path of the leftovers leads elsewhere' },
     left: [ONE, TWO, THREE],
   });
   rmSync(scratch, { recursive: true });
@@ -75,9 +75,9 @@ test('a link in the way to them is not followed, also when it is made at the las
   });
 });
 
-test.each(['the volume itself', 'a name that leads away'])('%s is no left-over', (scenario) => {
+test.each(['the volume itself', 'a name that leads away'])('%s is no leftover', (scenario) => {
   expect(inNamespaces(scenario)).toMatchObject({
-    outcome: { state: 'refused', what: expect.stringContaining('is no left-over of a volume') },
+    outcome: { state: 'refused', what: expect.stringContaining('is no leftover of a volume') },
   });
 });
 

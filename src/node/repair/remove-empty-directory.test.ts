@@ -106,7 +106,7 @@ const onTwo = (id: number, parent = 27) =>
 const lodger = { pid: 990, name: 'sleep', root: '/' };
 const ROOT_LINE = '500 400 254:1 / / rw,relatime - ext4 /dev/vda1 rw';
 
-const KEPT: readonly (readonly [string, Described, RegExp])[] = [
+const STAYING: readonly (readonly [string, Described, RegExp])[] = [
   ['too young', { entries: { [ONE]: {}, [TWO]: { ageMs: LEFTOVER_AGE_MS - 1 } } }, /too young/],
   ['not empty', { entries: { [ONE]: {}, [TWO]: { isEmpty: false } } }, /it is not empty/],
   ['a file', { entries: { [ONE]: {}, [TWO]: { type: 'file' } } }, /it is no folder/],
@@ -128,7 +128,7 @@ const KEPT: readonly (readonly [string, Described, RegExp])[] = [
   ],
 ];
 
-describe.each(KEPT)('one that is %s', (_, described, why) => {
+describe.each(STAYING)('one that is %s', (_, described, why) => {
   test('stays with the reason, and the others go', async () => {
     expect(await refusalOf(nodeWith(described))).toBeUndefined();
     const { failure, asked } = await actOn(nodeWith(described));
@@ -218,10 +218,10 @@ test.each([
   ['no inode', actionOn(ONE)],
   ['a pod that leads away', { ...ACTION, podUid: '..' }],
   ['a plugin that leads away', { ...ACTION, plugin: 'a/b' }],
-])('%s is no left-over', async (_, action) => {
+])('%s is no leftover', async (_, action) => {
   expect(await refusalOf(nodeWith(), action)).toMatchObject({
     state: 'refused',
-    what: expect.stringContaining('is no left-over of a volume'),
+    what: expect.stringContaining('is no leftover of a volume'),
   });
 });
 
@@ -262,7 +262,7 @@ describe('many folders', () => {
 });
 
 describe('what changes after the check', () => {
-  test('a new mount keeps its folder', async () => {
+  test('a folder with a new mount stays', async () => {
     const { asked, failure } = await actOn(nodeWith(), {
       later: nodeWith({ mounts: [onTwo(700)] }),
     });

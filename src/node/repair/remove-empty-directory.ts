@@ -35,9 +35,9 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
     }
     return {
       state: 'refused',
-      what: 'none of the left-over folders may be removed',
+      what: 'none of the leftover directories may be removed',
       why: removalReasons(stored),
-      todo: 'see to what keeps them; then run kubediag check again',
+      todo: 'resolve what blocks them; then run kubediag check again',
     };
   },
 
@@ -84,7 +84,7 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
   async isDone(action, snapshot, before) {
     const sight = await sightOf(action, snapshot);
     const entries = await entriesOf(action, sight);
-    // What is not among them is mounted on, and there; made anew it is there too, and has to be told.
+    // What is not among them is a mount point, and exists; a recreated one exists too, and is reported.
     const left = foldersOf(action).filter(({ name }) => entries.get(name)?.status !== null);
     const count = action.leftovers.length;
     const seen =
@@ -136,13 +136,13 @@ function foreignName({ podUid, plugin, leftovers }: RemoveFolders): Outcome | un
   if (foreign === undefined && ONE_NAME.test(podUid) && ONE_NAME.test(plugin)) return undefined;
   return {
     state: 'refused',
-    what: `${foreign ?? `${podUid}/${plugin}`} is no left-over of a volume`,
+    what: `${foreign ?? `${podUid}/${plugin}`} is no leftover of a volume`,
     why: 'those are called NAME.deleting~NUMBER, beside the folder of the volume',
     todo: 'nothing: no other folder is removed by us',
   };
 }
 
-/** The remover follows no link, so neither may the path that is looked at. */
+/** The remover follows no link, so neither may the path that is checked. */
 async function otherPath({ snapshot, view, folder }: Observation): Promise<Outcome | undefined> {
   const names = folder.split('/').slice(1);
   for (const depth of names.keys()) {
@@ -155,7 +155,7 @@ async function otherPath({ snapshot, view, folder }: Observation): Promise<Outco
     if (status.value.type === 'folder') continue;
     const why = `${path} is a ${status.value.type}, and no folder`;
     const todo = 'find out who made it so';
-    return { state: 'refused', what: 'the path of the left-overs leads elsewhere', why, todo };
+    return { state: 'refused', what: 'the path of the leftovers leads elsewhere', why, todo };
   }
   return undefined;
 }
@@ -242,7 +242,7 @@ async function cannotAct(
   why: string | undefined,
 ): Promise<Outcome | undefined> {
   if (why === undefined) return undefined;
-  const [what, todo] = ['we cannot remove folders here', 'do it by hand'];
+  const [what, todo] = ['we cannot remove folders here', 'remove them manually'];
   return { state: 'refused', what, why, todo, manual: manual(sight) };
 }
 
@@ -255,7 +255,7 @@ function shortfallOf(
   return {
     what: 'not all of the leftover directories could be removed',
     why: [broken, reported].filter(Boolean).join('; '),
-    todo: 'see to what keeps them; then run kubediag check again',
+    todo: 'resolve what blocks them; then run kubediag check again',
   };
 }
 

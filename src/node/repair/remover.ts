@@ -14,7 +14,7 @@ import type { PinnedFolder, RemovalJob } from './removal.ts';
 /**
  * The hand that removes empty folders: a child process, because a disk that hangs would hang us. It
  * says what became of each at once, so that what it did is known wherever it ends, and it ends with
- * whoever started it.
+ * its parent.
  *
  * What the kernel makes sure of itself, in rmdir(2), under the lock of the folder: it takes a folder
  * and follows no link in the last name (ENOTDIR), it takes none that holds anything (ENOTEMPTY), and
@@ -22,8 +22,8 @@ import type { PinnedFolder, RemovalJob } from './removal.ts';
  * open, each reached from the one before without following a link, so nobody can lead us elsewhere.
  *
  * What it does not: that it is still the same folder, and that no other namespace has something
- * mounted on it, for since Linux 3.18 such a mount is quietly taken away. The first is looked at just
- * before; the second by whoever sends us, in the mount tables of all namespaces, for each job anew.
+ * mounted on it, for since Linux 3.18 such a mount is quietly removed. The first is checked just
+ * before; the second by our parent, in the mount tables of all namespaces, for each job again.
  */
 export function runRemover(): void {
   const job = JSON.parse(readFileSync(0, 'utf8')) as RemovalJob;
@@ -32,7 +32,7 @@ export function runRemover(): void {
   const { dev } = fstatSync(folder, { bigint: true });
   const begun = performance.now();
   for (const [index, pinned] of job.leftovers.entries()) {
-    // Whoever started us has died: what it meant to do is settled by its successor.
+    // Our parent has died: its successor settles what it meant to do.
     if (process.ppid !== parent) return;
     say(pinned.name, remove(folder, pinned, { ...job, dev }));
     const aheadMs = begun + ((index + 1) * 1000) / job.perSecond - performance.now();
@@ -40,7 +40,7 @@ export function runRemover(): void {
   }
 }
 
-/** The kubelet's root directory: whoever starts us holds it, and passes it on. */
+/** The kubelet's root directory: our parent holds it, and passes it on. */
 const KUBELET_ROOT = 3;
 
 /** Walks down from there by open folders: a link in the way is an error, not a way. */

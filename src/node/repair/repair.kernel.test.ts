@@ -99,7 +99,7 @@ test.each([
   });
 });
 
-test('a stranger that got the pid of the kubelet is not entered', () => {
+test('another process that got the pid of the kubelet is not entered', () => {
   expect(inNamespaces('pid reused after the intent')).toMatchObject({
     result: { outcome: { state: 'refused', why: expect.stringContaining('started at') }, entry: 1 },
     isMarked: false,
@@ -188,14 +188,17 @@ test.each([
   ['intent written', true, [{ outcome: { state: 'no-effect' } }]],
   ['acted', false, [{ outcome: { state: 'done' } }]],
   ['looked afterwards', false, [{ outcome: { state: 'done' } }]],
-])('killed after "%s": the next start tells, and nothing is done twice', (step, there, settled) => {
-  expect(inNamespaces('killed', step)).toMatchObject({
-    signal: 'SIGKILL',
-    wasThere: there,
-    next: { outcome: { state: 'done' }, settled },
-    unfinished: 0,
-  });
-});
+])(
+  'killed after "%s": the next start reports it, and nothing is done twice',
+  (step, there, settled) => {
+    expect(inNamespaces('killed', step)).toMatchObject({
+      signal: 'SIGKILL',
+      wasThere: there,
+      next: { outcome: { state: 'done' }, settled },
+      unfinished: 0,
+    });
+  },
+);
 
 test('of two recoveries at once one acts, and the other names it', () => {
   const both = inNamespaces('two at once') as readonly Record<string, unknown>[];

@@ -122,10 +122,10 @@ test('refuses where the runtime cannot be asked', async () => {
       if (key.startsWith('["runtime"')) maker.answers.set(key, { failure: 'timeout' });
     }
   });
-  expect((await objectionTo(around)).what).toBe('the node could not be looked at again');
+  expect((await objectionTo(around)).what).toBe('the node could not be checked again');
 });
 
-test('makes no other link, whoever wrote the action', async () => {
+test('creates no other link, whatever the action says', async () => {
   const forged = { ...ACTION, path: '/etc/passwd' } as unknown as Action;
   expect((await objectionTo(made(), forged)).what).toContain('is not a link that we restore');
   const aside = { ...ACTION, target: 'tmp/bin' } as unknown as Action;
@@ -142,7 +142,7 @@ test('says which label the link lacks where SELinux enforces', async () => {
   expect(await outcomeOf(permissive)).toEqual({ state: 'done' });
 });
 
-test('a root that cannot be written is told in the words of the kernel', async () => {
+test('reports a root that cannot be written with the error of the kernel', async () => {
   const around = made();
   around.made.result = { state: 'failed', why: 'EROFS: read-only file system, symlink' };
   expect(await outcomeOf(around)).toMatchObject({

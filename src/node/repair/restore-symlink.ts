@@ -90,7 +90,7 @@ async function stillArmed(snapshot: Snapshot): Promise<Outcome | undefined> {
 
 function cannotAct(why: string | undefined): Outcome | undefined {
   if (why === undefined) return undefined;
-  return refusal(`we cannot make ${PATH} here`, why, 'do it by hand', MANUAL);
+  return refusal(`we cannot make ${PATH} here`, why, 'do it manually', MANUAL);
 }
 
 /** The kernel gives the link the label of its folder, which is not the one it had. */

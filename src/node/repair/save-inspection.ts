@@ -9,8 +9,8 @@ import type { ActionContext, ActionFailure } from './handler.ts';
 const SHORT_ID = 13;
 
 /**
- * Keeps what the runtime knows of a container and its sandbox, as `crictl inspect` and `inspectp`
- * tell it, nothing left out: what is removed can be made anew from it. So it stays on this node.
+ * Saves what the runtime knows of a container and its sandbox, as `crictl inspect` and `inspectp`
+ * print it, complete: what is removed can be recreated from it. So it stays on this node.
  */
 export async function saveInspection(
   { socket, container, sandbox }: Action<'remove-container'>,
@@ -32,7 +32,7 @@ export async function saveInspection(
   );
   const stored = await keep?.(`container-${container.slice(0, SHORT_ID)}.json`, `${text}\n`);
   if (!stored?.ok) return unstored(stored?.why ?? 'there is no place for it');
-  note?.(`what the runtime knew of it is kept in ${stored.value}, with what is secret in it`);
+  note?.(`what the runtime knew of it is saved in ${stored.value}, with what is secret in it`);
   return undefined;
 }
 
@@ -49,6 +49,6 @@ function inspected(message: unknown) {
 }
 
 function unstored(why: string): ActionFailure {
-  const what = 'what the runtime knows of the container could not be kept, so it was not removed';
+  const what = 'what the runtime knows of the container could not be saved, so it was not removed';
   return { what, why, todo: 'see to it that it can be read and written, then recover again' };
 }

@@ -11,8 +11,8 @@ import { setAside } from './set-aside.ts';
 const ROOT = '/var/lib/kubelet';
 const FOLDER = `${ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~csi/pvc-7`;
 const FROM = `${FOLDER}/vol_data.json`;
-const KEPT = `${ROOT}/kubediag-set-aside`;
-const TO = `${KEPT}/${ORPHAN}/pvc-7/vol_data.json`;
+const STORED = `${ROOT}/kubediag-set-aside`;
+const TO = `${STORED}/${ORPHAN}/pvc-7/vol_data.json`;
 const ACTION: Action<'set-aside'> = {
   kind: 'set-aside',
   podUid: ORPHAN,
@@ -30,13 +30,14 @@ function gone(maker: NodeMaker, path: string): NodeMaker {
   return maker.missing('status', `/proc/812/root${path}`);
 }
 
-/** The recorded node of the fault, with what only a repair asks for; nothing is kept yet. */
+/** The recorded node of the fault, with what only a repair asks for; nothing is stored yet. */
 function syntheticNode(): NodeMaker {
   const maker = nodeNamed('latent-silent', nodes());
   const names = FOLDER.split('/').slice(1);
   for (const depth of names.keys()) put(maker, `/${names.slice(0, depth + 1).join('/')}`, 'folder');
   put(maker, FROM, 'file', '70');
-  for (const path of [KEPT, `${KEPT}/${ORPHAN}`, `${KEPT}/${ORPHAN}/pvc-7`, TO]) gone(maker, path);
+  for (const path of [STORED, `${STORED}/${ORPHAN}`, `${STORED}/${ORPHAN}/pvc-7`, TO])
+    gone(maker, path);
   for (const pid of [812, 990]) {
     const question = { filesOf: pid, under: [], mountIds: 'each' } as const;
     maker.set('openFiles', question, { answer: [{ by: 'cwd', path: '/' }] });
@@ -51,7 +52,7 @@ function syntheticNode(): NodeMaker {
 }
 
 function stored(maker: NodeMaker, inode: string): NodeMaker {
-  for (const path of [KEPT, `${KEPT}/${ORPHAN}`, `${KEPT}/${ORPHAN}/pvc-7`]) {
+  for (const path of [STORED, `${STORED}/${ORPHAN}`, `${STORED}/${ORPHAN}/pvc-7`]) {
     put(maker, path, 'folder');
   }
   return put(maker, TO, 'file', inode);
@@ -85,7 +86,7 @@ test('nothing stands against the last file of an orphan', async () => {
   });
 });
 
-test('a file that was replaced since the second look keeps its name', async () => {
+test('a file that was replaced since the second check is not moved', async () => {
   const replaced = { what: 'the volume changed since it was diagnosed', stays: 'refused' };
   const early = await actOn(put(syntheticNode(), FROM, 'file', '71'));
   expect(early).toMatchObject({ log: [], failure: replaced });
@@ -94,20 +95,20 @@ test('a file that was replaced since the second look keeps its name', async () =
   expect(late).toMatchObject({ log: [`link ${FROM} as ${TO}`], failure: replaced });
 });
 
-test('what is kept from an earlier time is never replaced, and the reason is told', async () => {
+test('an earlier stored file is never replaced, and the reason is reported', async () => {
   expect(await refusalOf(stored(syntheticNode(), '7777'))).toMatchObject({
     state: 'refused',
-    what: 'another file is kept from an earlier time',
+    what: 'another file is stored from an earlier time',
     manual: { commands: [expect.stringContaining(`${TO}.earlier`)] },
   });
 });
 
-test('a link in the way to where it is kept is not followed', async () => {
-  const maker = put(stored(syntheticNode(), '7777'), `${KEPT}/${ORPHAN}`, 'link');
+test('a symlink on the path to its new place is not followed', async () => {
+  const maker = put(stored(syntheticNode(), '7777'), `${STORED}/${ORPHAN}`, 'link');
   expect(await refusalOf(maker)).toMatchObject({
     state: 'refused',
     what: 'the place to keep it leads elsewhere',
-    why: `${KEPT}/${ORPHAN} is a link, and no folder`,
+    why: `${STORED}/${ORPHAN} is a link, and no folder`,
   });
 });
 
@@ -126,7 +127,7 @@ test('killed between the two names: the first is taken away, and nothing is copi
   expect(await refusalOf(stored(syntheticNode(), '70'))).toBeUndefined();
   const { log, said } = await resumeOn(stored(syntheticNode(), '70'));
   expect(log).toEqual([`unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
-  expect(said?.said).toContain('that alone now');
+  expect(said?.said).toContain('only that now');
 });
 
 test('killed before the folders: they are removed, where this kubelet would leave them', async () => {
@@ -139,16 +140,16 @@ test('killed before anything: nothing is done', async () => {
   expect(await resumeOn(syntheticNode())).toEqual({ log: [], said: undefined });
 });
 
-test('afterwards it is told whether it is kept, and what is left', async () => {
+test('afterwards reports whether it is stored, and what is left', async () => {
   const sight = async (maker: NodeMaker) => setAside.isDone(ACTION, snapshotOf(maker));
   expect(await sight(syntheticNode())).toEqual({ isDone: false, seen: 'the file is still there' });
   expect(await sight(gone(stored(syntheticNode(), '70'), FROM))).toMatchObject({
     isDone: true,
-    seen: `the file is kept as ${TO}`,
+    seen: `the file is stored as ${TO}`,
     beside: expect.stringContaining(`rmdir ${FOLDER}`),
   });
   expect(await sight(gone(gone(syntheticNode(), FROM), FOLDER))).toMatchObject({
-    beside: 'the file is gone, and not kept by us',
+    beside: 'the file is gone, and not stored by us',
   });
 });
 
@@ -164,7 +165,7 @@ test('what the kernel refuses is reported, with the commands to do it by', async
     isUnending: false,
     manual: {
       commands: [
-        `mkdir -p ${KEPT}/${ORPHAN}/pvc-7`,
+        `mkdir -p ${STORED}/${ORPHAN}/pvc-7`,
         `mv --no-clobber '${FROM}' ${TO}`,
         `rmdir '${FOLDER}'`,
       ],

@@ -72,7 +72,7 @@ export const setAside: Handler<'set-aside'> = {
     }
     const refused = await setAside.refuse(action, snapshot, writer);
     const failure = refused ?? (await setAside.act(action, writer, snapshot, { freshSnapshot }));
-    if (!failure) return { said: 'it had a second name where it is kept, and has that alone now' };
+    if (!failure) return { said: 'it had a second name where it is stored, and has only that now' };
     const said = `it has a second name at ${paths.to}`;
     return 'why' in failure ? { said: `${said}, but ${failure.why}` } : undefined;
   },
@@ -84,8 +84,8 @@ export const setAside: Handler<'set-aside'> = {
     }
     const isStored = (await inodeAt(paths.to, paths, snapshot)) === action.inode;
     const seen = isStored
-      ? `the file is kept as ${paths.to}`
-      : 'the file is gone, and not kept by us';
+      ? `the file is stored as ${paths.to}`
+      : 'the file is gone, and not stored by us';
     const isLeft = (await inodeAt(paths.folder, paths, snapshot)) !== undefined;
     const isForUs = isLeft && (await kubeletLeavesFolders(snapshot));
     const beside = `this kubelet does not remove what is left: rmdir ${paths.folder}`;
@@ -143,12 +143,12 @@ async function pathsOf(
   };
 }
 
-/** Gone from where it was, and kept where it should be. */
+/** Gone from its old place, and stored in its new one. */
 async function alreadyDone(action: SetAside, snapshot: Snapshot): Promise<Outcome | undefined> {
   const paths = await pathsOf(action, snapshot);
   if (!paths || (await inodeAt(paths.from, paths, snapshot)) !== undefined) return undefined;
   if ((await inodeAt(paths.to, paths, snapshot)) === action.inode) {
-    return { state: 'done', note: `it is kept as ${paths.to}` };
+    return { state: 'done', note: `it is stored as ${paths.to}` };
   }
   return { state: 'done', note: 'nothing to do: the file is gone already, not by us' };
 }
@@ -170,9 +170,9 @@ async function otherDisk({ from, to }: Paths, snapshot: Snapshot): Promise<Outco
   if (its?.id === stored?.id) return undefined;
   return {
     state: 'refused',
-    what: 'the pods lie on another disk than the folder where the file would be kept',
+    what: 'the pods are on another disk than the folder where the file would be stored',
     why: `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin.file})`,
-    todo: 'move it by hand: that copies it, and then deletes it here',
+    todo: 'move it manually: that copies it, and then deletes it here',
     manual: manual(from, to),
   };
 }
@@ -201,12 +201,12 @@ async function takenPlace(
   if (there === undefined || there === inode) return undefined;
   return {
     state: 'refused',
-    what: 'another file is kept from an earlier time',
+    what: 'another file is stored from an earlier time',
     why: `${to} is there already, and nothing is ever written over it`,
     todo: 'look whether it is still needed, and rename it; then recover again',
     manual: {
       commands: [shellCommand(['mv', '--no-clobber', '-T', to, `${to}.earlier`])],
-      risk: 'none for the node; the kept file has another name then',
+      risk: 'none for the node; the stored file has another name then',
     },
   };
 }
@@ -243,7 +243,12 @@ function changedFile(
 
 function cannotAct(why: string | undefined): Outcome | undefined {
   if (why === undefined) return undefined;
-  return { state: 'refused', what: 'we cannot act here', why, todo: 'see to it, or do it by hand' };
+  return {
+    state: 'refused',
+    what: 'we cannot act here',
+    why,
+    todo: 'resolve it, or do it manually',
+  };
 }
 
 function manual(from: string, to: string): ManualSteps {

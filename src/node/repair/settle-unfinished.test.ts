@@ -58,7 +58,7 @@ test('a crash before the intent leaves no trace, for nothing was done', async ()
   expect(readJournal(folder).records).toEqual([]);
 });
 
-test('a crash between intent and deed is concluded as without effect', async () => {
+test('a crash between intent and action is concluded as without effect', async () => {
   const fixture = new SyntheticRepair();
   await crashAfter(fixture, 'intent written');
   expect(await settle(fixture)).toMatchObject([
@@ -79,7 +79,7 @@ test.each(['acted', 'looked afterwards'] as const)(
   },
 );
 
-test('an unmount that comes through while it is looked at is concluded as done', async () => {
+test('an unmount that completes during the check is concluded as done', async () => {
   const fixture = new SyntheticRepair();
   await crashAfter(fixture, 'intent written');
   fixture.node
@@ -88,7 +88,7 @@ test('an unmount that comes through while it is looked at is concluded as done',
     .set('file', { path: '/proc/900/status' }, { failure: 'missing' });
   const { repair } = fixture;
   const ask: NodeReader['ask'] = async (kind, question) => {
-    // The umount that was left behind is listed, and has ended when it is looked at.
+    // The umount that was left behind is listed, and has ended when it is checked.
     if ('path' in question && question.path === '/proc/900/comm') {
       fixture.lines = fixture.lines.filter((line) => line !== STALE_LINE);
     }
@@ -120,7 +120,7 @@ test('what was settled once is settled for good', async () => {
   expect(readJournal(folder).records).toHaveLength(2);
 });
 
-test('a node that cannot be looked at leaves the entry open', async () => {
+test('a node that cannot be checked leaves the entry open', async () => {
   const fixture = new SyntheticRepair();
   await crashAfter(fixture, 'acted');
   const failing = new SyntheticRepair();

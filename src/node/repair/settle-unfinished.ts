@@ -7,14 +7,14 @@ import { type JournalRecord, readJournal } from './journal.ts';
 import { resumeMs } from './limits.ts';
 import type { RepairContext } from './perform.ts';
 
-/** What became of a deed whose end nobody saw. */
+/** The outcome of an action interrupted by a crash. */
 export type Settled = { readonly record: JournalRecord } & (
   | { readonly outcome: Outcome }
   | { readonly unsettled: string }
 );
 
 /**
- * Deeds that were begun and not concluded: we were killed, or the node went down. The node is looked
+ * Actions that were started and not concluded: we were killed, or the node went down. The node is checked
  * at, an act that broke off in its middle is finished, nothing is done again, and what is seen is
  * written down. Called under the node's lock.
  */
@@ -41,7 +41,7 @@ export async function settleUnfinished(
       await repair.journal.conclude(entry, record, outcome);
       settled.push({ record, outcome });
     } else {
-      settled.push({ record, unsettled: `the node could not be looked at: ${sight.why}` });
+      settled.push({ record, unsettled: `the node could not be checked: ${sight.why}` });
     }
   }
   return settled;

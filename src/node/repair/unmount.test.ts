@@ -87,7 +87,7 @@ test('refuses while root unmounts this very mount already, and only then', async
   expect((await objectionTo(late)).why).toContain('process 70');
 });
 
-test('a mount that changed between the second look and the unmount is left alone', async () => {
+test('a mount that changed between the second check and the unmount is left alone', async () => {
   const fixture = new SyntheticRepair();
   fixture.result = {
     state: 'changed',
@@ -155,7 +155,7 @@ test.each([
   const { what, why, manual } = await objectionTo(fixture);
   expect(what).toBe('another mount lies over this one');
   expect(why).toContain(line);
-  // Whose it is we cannot know, so nobody is told to take it away.
+  // We cannot know its owner, so there is no advice to remove it.
   expect(manual).toBeUndefined();
 });
 
@@ -205,7 +205,7 @@ test('refuses when the kubelet lives in a root folder of its own', async () => {
   expect(why).toContain('/rootfs');
 });
 
-test('refuses when the hands cannot do it, with the way by hand', async () => {
+test('refuses when we cannot act, with the manual steps', async () => {
   const fixture = new SyntheticRepair();
   fixture.blocked = "/bin/umount is BusyBox's, which has no --no-canonicalize";
   const { why, manual } = await objectionTo(fixture);
@@ -294,7 +294,7 @@ test('an unmount that says it worked, and did not, has no effect', async () => {
   expect(outcome).toMatchObject({ state: 'no-effect', what: 'the mount is still there' });
 });
 
-test('another subPath mount that vanished meanwhile is told', async () => {
+test('reports another subPath mount that vanished meanwhile', async () => {
   const fixture = new SyntheticRepair();
   fixture.inAct = () => {
     fixture.lines = [ROOT_LINE, STALE_LINE];

@@ -50,7 +50,7 @@ class Patient {
           left.length === 0
             ? ({ state: 'clear', findings: [] } as const)
             : { ...judged.verdict, findings: left };
-        return { verdict, storeEvidence: async () => ({ path: '/kept' }) };
+        return { verdict, storeEvidence: async () => ({ path: '/stored' }) };
       },
       openRepair: async () => ({
         isOpen: true,

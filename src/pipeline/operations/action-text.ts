@@ -2,13 +2,13 @@ import { shortId } from '../../lib/std/short-id.ts';
 import { pluginName } from '../../node/evidence/volumes/leftover-names.ts';
 import type { Action, ActionKind } from '../../node/model/action.ts';
 
-/** How an action is told to a person: before, while it is looked at again, and when it is done. */
+/** The text of an action: before, during the second check, and when it is done. */
 interface ActionText {
   /** "unmount /var/lib/kubelet/...": never shortened. */
   readonly description: string;
-  /** What else tells the thing from others. */
+  /** What else identifies the target. */
   readonly details: readonly string[];
-  /** What the second look has seen: "still the same mount". */
+  /** What the second check has seen: "still the same mount". */
   readonly same: string;
   /** What is true now: "the mount is gone". */
   readonly done: string;

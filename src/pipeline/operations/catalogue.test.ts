@@ -38,12 +38,12 @@ const uncertain = hostWith({
   judge: () =>
     Promise.resolve({
       verdict: { state: 'unknown', findings: [], unknowns: [{ why: 'the runtime is silent' }] },
-      storeEvidence: () => Promise.reject(new Error('nothing is to be kept')),
+      storeEvidence: () => Promise.reject(new Error('nothing must be stored')),
     }),
 });
 
 test.each(processors.map(({ path }) => path.replace('/processor/', '')))(
-  '%s answers a step without input, on a node that tells nothing',
+  '%s answers a step without input, on a node without answers',
   async (name) => {
     const result = await run(name, {}, uncertain);
     expect(result).toMatchObject({ succeeded: false, message: expect.stringMatching(/./) });
@@ -75,7 +75,10 @@ test('what is not known is neither diagnosed nor acted on', async () => {
     reason: 'Unknown',
   });
   const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' }, uncertain);
-  expect(recover).toHaveProperty('message', expect.stringMatching(/^refused: a new look does not/));
+  expect(recover).toHaveProperty(
+    'message',
+    expect.stringMatching(/^refused: a new check does not/),
+  );
 });
 
 test('the mount table is handed on as it is', async () => {
@@ -89,7 +92,7 @@ test('the mount table is handed on as it is', async () => {
   expect(result).toEqual({ succeeded: true, results: { 'collector.system.mountinfo': text } });
 });
 
-test('whatever a processor must be told, it says so by the key that the catalogue names', async () => {
+test('a processor names each missing input by the key in the catalogue', async () => {
   for (const { path, reads } of processors) {
     const [key] = reads;
     if (key === undefined || key.startsWith('pod.')) continue;
@@ -203,7 +206,7 @@ test('a recovery that broke off between two actions is finished, as far as it ma
     record: { actions },
   });
   expect(intents.splice(0)).toMatchObject([{ action: restore, finding: 'e8c4d8', purpose: 'u/2' }]);
-  // Whoever forbids it meanwhile is heeded, and told what was done.
+  // A policy that forbids it meanwhile counts, and what was done is reported.
   expect(await attempt(half, { given: 'none', why: 'refused: no' })).toMatchObject({
     succeeded: false,
     record: {

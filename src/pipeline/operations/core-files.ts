@@ -17,7 +17,7 @@ const ENDPOINT = 'diagnoser.runtime.core_file_profiler.result.endpoint';
 /** Where those of pods lie that KubeDiag's own handler of core files has sorted. */
 const OF_PODS = '/var/lib/kubediag/corefile/kubernetes';
 
-/** Where core files lie on usual nodes. Nowhere else is looked, whoever asks. */
+/** Where core files are on usual nodes. No other place is read. */
 export const CORE_FOLDERS = [
   '/var/lib/kubediag/corefile',
   '/var/lib/systemd/coredump',
@@ -25,7 +25,7 @@ export const CORE_FOLDERS = [
 ];
 
 /**
- * Tells which core files there are: where, how large, how old. It opens none of them, serves none and
+ * Lists the core files: path, size, age. It opens none of them, serves none and
  * changes nothing on the node: a core file is the memory of a process, with every secret in it.
  */
 export async function collectCoreFiles(

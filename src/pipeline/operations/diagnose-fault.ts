@@ -82,7 +82,7 @@ function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict):
   const [first] = seen;
   if (first) {
     const id = findingId(fault, first);
-    // The command comes first: a status keeps only the beginning of a long message.
+    // The command comes first: a status has only the beginning of a long message.
     const cure = `kubediag recover ${fault.id} --finding ${id} repairs it all the same`;
     return `nothing is active now (${cure}); ${summed(seen)}${unknownText(verdict)}`;
   }

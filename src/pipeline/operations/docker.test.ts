@@ -71,7 +71,7 @@ test('the goroutines of Docker, when its debug is on', async () => {
   expect(statSync(file).mode & 0o077).toBe(0);
 });
 
-test('a Docker that does not tell, or tells nonsense', async () => {
+test('a Docker that does not answer, or answers nonsense', async () => {
   await listen((_, response) => response.writeHead(404).end('{"message":"page not found"}'));
   expect(await run('dockerdGoroutineCollector')).toEqual(saying('set "debug": true'));
   expect(await run('dockerInfoCollector')).toEqual(saying('Docker answered 404 to /info'));
@@ -88,7 +88,7 @@ test('a Docker that hangs, resets or never ends costs its time and no more', asy
   expect(await run('dockerInfoCollector')).toEqual(saying('it answered with more than'));
 });
 
-test('a node without Docker is told as one', async () => {
+test('reports a node without Docker', async () => {
   for (const name of ['dockerInfoCollector', 'dockerdGoroutineCollector']) {
     expect(await run(name)).toEqual(saying('there is no Docker on this node'));
   }

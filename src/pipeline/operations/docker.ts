@@ -89,12 +89,12 @@ async function dumped(
   // goroutine 1 [running]:
   if (status === 200 && bytes.subarray(0, 10).toString() === 'goroutine ') {
     const stored = await storeFile(stateFolder, { kind: 'goroutines', name: 'dockerd.txt', bytes });
-    if (!stored.ok) return failedWith(`the dump cannot be kept: ${stored.why}`);
+    if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
     return { succeeded: true, results: { [GOROUTINES]: stored.value } };
   }
-  const why = `Docker does not tell its goroutines (it answered ${status})`;
+  const why = `Docker does not serve its goroutines (it answered ${status})`;
   const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';
   return failedWith(
-    `${why}: ${fix}; or by hand: kill -USR1 of dockerd writes them below /run/docker`,
+    `${why}: ${fix}; or manually: kill -USR1 of dockerd writes them below /run/docker`,
   );
 }

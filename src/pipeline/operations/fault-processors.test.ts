@@ -68,7 +68,7 @@ describe.each(fixtures)('$path', (each) => {
   const steps = stepsOf(fault);
   const urgent = report.findings.filter(isUrgent);
 
-  test('the diagnoser succeeds only where it hurts, and tells what the report tells', async () => {
+  test('the diagnoser succeeds only for active findings, and has the same as the report', async () => {
     const result = await run(steps.diagnoserPath, {}, hostOn(each));
     const reported = report.findings.filter(({ state }) => state !== 'benign');
     expect(result.record?.findings ?? []).toEqual(
@@ -118,7 +118,7 @@ describe.each(fixtures)('$path', (each) => {
     expect(result.record?.plannedActions ?? []).toEqual(planned);
     expect(result.record?.actions).toBeUndefined();
     if (urgent.length === 0) {
-      const words = report.findings.length === 0 ? 'names no finding' : 'refused: a new look';
+      const words = report.findings.length === 0 ? 'names no finding' : 'refused: a new check';
       expect(result).toHaveProperty('message', expect.stringContaining(words));
     } else if (result.succeeded) {
       expect(result.results[steps.recovered]).toMatch(/^would recover /);
@@ -131,7 +131,7 @@ describe.each(fixtures)('$path', (each) => {
 const ACTIVE = fixtureNamed('orphaned-volume-metadata/active-kubelet-complains');
 const { findings, recoverPath, diagnoserPath } = stepsOf(ACTIVE.fault);
 
-describe('what a recover step is told', () => {
+describe('the input of a recover step', () => {
   test.each([
     ['', 'this step needs'],
     ['rm -rf /', 'names no finding'],
@@ -140,7 +140,7 @@ describe('what a recover step is told', () => {
     ['[{"path":"/var/lib/kubelet","id":7}]', 'names no finding'],
     [
       '[{"id":"/var/lib/kubelet"}]',
-      'refused: a new look does not find that /var/lib/kubelet hurts',
+      'refused: a new check does not find that /var/lib/kubelet is active',
     ],
   ])('%j is no way to name a thing to be changed', async (text, words) => {
     const result = await run(recoverPath, { [findings]: text }, hostOn(ACTIVE));
@@ -148,7 +148,7 @@ describe('what a recover step is told', () => {
     expect(result.record).toBeUndefined();
   });
 
-  test('is done by nobody who was not asked, and one that is gone is told', async () => {
+  test('needs consent, and a finding that is gone is reported', async () => {
     const ids = ACTIVE.report.findings.map(({ id }) => ({ id }));
     const input = { [findings]: JSON.stringify([...ids, { id: 'abcdef' }]) };
     const planned = await run(recoverPath, input, hostOn(ACTIVE));
@@ -164,7 +164,7 @@ describe('what a recover step is told', () => {
   });
 });
 
-test('hands that break off are closed: the next recovery needs the lock of the node', async () => {
+test('a repair that breaks off is closed: the next recovery needs the lock of the node', async () => {
   let isOpen = false;
   const host: ProcessorHost = {
     ...hostOn(ACTIVE, { given: 'to-act' }),
@@ -178,7 +178,7 @@ test('hands that break off are closed: the next recovery needs the lock of the n
     },
   };
   const { judge } = host;
-  const storeEvidence = async () => ({ path: '/kept' });
+  const storeEvidence = async () => ({ path: '/stored' });
   const keeping = {
     judge: async (...asked: Parameters<typeof judge>) => ({
       ...(await judge(...asked)),

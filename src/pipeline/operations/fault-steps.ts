@@ -10,7 +10,7 @@ export interface FaultSteps {
   readonly recoverPath: string;
   /** A sentence. */
   readonly found: string;
-  /** What hurts now, as JSON: a list of objects, each with the id of a finding. */
+  /** Active findings as JSON: a list of objects, each with the id of a finding. */
   readonly findings: string;
   readonly bugLink: string;
   /** A sentence. */

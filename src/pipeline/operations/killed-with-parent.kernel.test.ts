@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const here = (file: string) => JSON.stringify(join(import.meta.dirname, file));
 
-/** An agent, as far as it runs one step that never ends by itself and tells its pid in a file. */
+/** An agent that runs one step, which never ends by itself and writes its pid to a file. */
 const AGENT = `
   import { runScript } from ${here('run-script.ts')};
   import { runFunction } from ${here('run-function.ts')};

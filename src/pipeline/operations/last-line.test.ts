@@ -6,11 +6,11 @@ test.each([
   ['hello\n', 'hello'],
   ['hello\r\n', 'hello'],
   ['hello\r\n\r\n', 'hello'],
-  ['hello\nworld', 'world'],
+  ['hello\nthere', 'there'],
   ['one\ntwotwo\nthreethreethree\rfourfourfourfour', 'fourfourfourfour'],
   ['one\ntwotwo\nthreethreethree\rfourfourfourfour\n', 'fourfourfourfour'],
   ['one\ntwotwo\nthreethreethree\rfourfourfourfour\r\n', 'fourfourfourfour'],
-  ['\n\rworld', 'world'],
+  ['\n\rthere', 'there'],
   ['\n\r\r\r', ''],
   ['', ''],
 ])('the last line of %j', (text, line) => {

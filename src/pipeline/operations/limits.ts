@@ -33,13 +33,13 @@ export const JITTER_SHARE = 0.1;
 /** Where an agent listens when an Operation names a server without its port. */
 export const AGENT_PORT = 8090;
 
-/** For a step of ours that no manifest defines: a look has as long. */
+/** For a built-in step without a manifest: a check has the same time. */
 export const OWN_TIMEOUT_SECONDS = 60;
 
 /** From the time of a step to its end, when nothing in it ended by itself: a busy node takes a while. */
 export const OVERTIME_MS = 10_000;
 
-/** Findings of one fault that a step hands on. One that has more is run again after these are cured. */
+/** Findings of one fault that a step passes on. With more, run it again after these are repaired. */
 export const FINDINGS_STORED_MAX = 100;
 
 /** Processes whose files are asked for together; a reader answers one after another all the same. */
@@ -68,7 +68,7 @@ export const E2E_BYTES_MAX = 2 * 1024 * 1024;
 export const DUMP_WAIT_MS = 10_000;
 export const DUMP_POLL_MS = 200;
 
-/** Core files that are told, the newest first, and names in one folder of them. */
+/** Core files that are listed, the newest first, and names in one folder of them. */
 export const CORE_FILES_LISTED_MAX = 100;
 export const CORE_NAMES_MAX = 10_000;
 
@@ -85,7 +85,7 @@ export const CAPTURE_FILTER_CHARACTERS_MAX = 1_000;
 /** What a program has to say about its work. */
 export const OUTPUT_BYTES_MAX = 64 * 1024;
 
-/** What comes after the first action of a plan, as the journal keeps it: some hundred of the usual ones. */
+/** The actions after the first one of a plan, as the journal stores them: some hundred usual ones. */
 export const REST_CHARACTERS_MAX = 64 * 1024;
 
 /** Of what an action does, in words: no path of a kubelet comes near, and a status lists hundreds. */

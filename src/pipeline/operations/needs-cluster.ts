@@ -62,7 +62,7 @@ async function collectOwner(input: StepInput): Promise<OperationResult> {
 
 async function needed(manual: string): Promise<OperationResult> {
   const why = 'this step needs the API server, and a node alone has none; nothing was changed';
-  return failedWith(`${why}; by hand: ${manual}`);
+  return failedWith(`${why}; manually: ${manual}`);
 }
 
 async function lacking(key: string): Promise<OperationResult> {

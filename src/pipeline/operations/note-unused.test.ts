@@ -5,7 +5,7 @@ import { noteUnused } from './note-unused.ts';
 const processor = { writes: ['a.result'], unused: { 'param.pid': 'no process is touched' } };
 const done = { succeeded: true, results: { 'a.result': 'x' } } as const;
 
-test('a key that means nothing here is told beside the result, or the failure', () => {
+test('reports a key without effect beside the result, or the failure', () => {
   const given = { 'param.pid': '7' };
   const text = 'param.pid is not used: no process is touched';
   expect(noteUnused(processor, given, done)).toEqual({
@@ -18,7 +18,7 @@ test('a key that means nothing here is told beside the result, or the failure', 
   });
 });
 
-test('nothing is told where nobody gives one', () => {
+test('reports nothing without such a key', () => {
   expect(noteUnused(processor, { 'param.other': '1', 'param.pid': '' }, done)).toBe(done);
 });
 

@@ -23,7 +23,7 @@ export type OperationResult =
       readonly record?: StepRecord;
     };
 
-/** What a step must be told and was not. */
+/** A required input that is missing. */
 export function needed(key: string, fix: string): string {
   return `this step needs ${key}, and nobody gave it: ${fix}`;
 }

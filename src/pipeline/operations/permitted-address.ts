@@ -8,7 +8,7 @@ export class ForbiddenAddressError extends Error {
 
 /**
  * Addresses that only the machine itself can reach: there clouds hand out the credentials of a node
- * to whoever asks from it. A manifest must not make us ask. Others are the cluster's to guard.
+ * to every process on it. A manifest must not make us ask. The cluster guards other addresses.
  */
 const FORBIDDEN = new BlockList();
 for (const [address, bits] of [
@@ -59,6 +59,7 @@ function isForbidden(address: string): boolean {
 }
 
 function wordsOf(address: string): string {
-  const why = 'is link-local or of a cloud that hands out credentials of this machine there';
+  const why =
+    'is link-local or the metadata address of a cloud, which returns credentials of this machine';
   return `${address} ${why}: no step is sent there; name the server by another address`;
 }

@@ -15,7 +15,7 @@ const ID = (id: string) => `containerd://${id.padEnd(64, 'c')}`;
 const SPEC = { containers: [{ name: 'app' }] };
 const FINISHED = '2026-05-28T20:26:40Z';
 
-interface Wish {
+interface RunOptions {
   readonly spec?: object;
   readonly metadata?: object;
   readonly statuses?: readonly object[];
@@ -24,7 +24,7 @@ interface Wish {
   readonly isListEmpty?: boolean;
 }
 
-function hostOf(options: Wish) {
+function hostOf(options: RunOptions) {
   const {
     spec = SPEC,
     metadata,
@@ -43,7 +43,7 @@ function hostOf(options: Wish) {
 }
 
 async function detailOf(
-  options: Wish,
+  options: RunOptions,
 ): Promise<{ pod: Record<string, unknown>; unknown?: string }> {
   const input = { 'pod.namespace': 'default', 'pod.name': 'web-0' };
   const result = await collectPodDetail(input, hostOf(options));
@@ -54,7 +54,7 @@ async function detailOf(
   return unknown === undefined ? { pod } : { pod, unknown };
 }
 
-async function statusesOf(options: Wish): Promise<unknown> {
+async function statusesOf(options: RunOptions): Promise<unknown> {
   const { pod } = await detailOf(options);
   return (pod.status as { containerStatuses?: unknown } | undefined)?.containerStatuses;
 }
@@ -99,7 +99,7 @@ test('the kubelet is believed where it speaks of the same container in the same 
   ]);
 });
 
-test('a container that has ended since is told as ended', async () => {
+test('a container that has ended since is listed as ended', async () => {
   const statuses = await statusesOf({
     statuses: [reported(running)],
     containers: [{ ...exited, id: 'b', attempt: 2 }],
@@ -107,7 +107,7 @@ test('a container that has ended since is told as ended', async () => {
   expect(statuses).toEqual([reported({ terminated: terminated('b') }, { ready: false })]);
 });
 
-test('a newer container that runs is told, with the one before as the last', async () => {
+test('a newer running container is listed, with the one before as the last state', async () => {
   const statuses = await statusesOf({
     statuses: [reported({ terminated: terminated('b') })],
     containers: [
@@ -168,7 +168,7 @@ test('a pod without any status has that of the runtime', async () => {
   ).toEqual([expect.objectContaining({ state: { waiting: { reason: 'ContainerCreating' } } })]);
 });
 
-test('with a silent runtime the pod is told as the kubelet has it, and that it is', async () => {
+test('without an answer of the runtime the pod is that of the kubelet, with a note', async () => {
   const { pod, unknown } = await detailOf({ statuses: [reported(running)], isRuntimeSilent: true });
   expect(pod).toMatchObject({ kind: 'Pod', status: { containerStatuses: [reported(running)] } });
   expect(unknown).toContain('the states of its containers may be old: ');
@@ -206,7 +206,7 @@ test('with a kubelet that cannot be asked, the answer is what the runtime knows,
   );
 });
 
-test('of a pod that was created again the runtime tells the sandbox that is ready', async () => {
+test('of a recreated pod the sandbox that is ready counts', async () => {
   const sandboxes = [
     { ...SANDBOX, id: 'old', podUid: 'old', isReady: false },
     { ...SANDBOX, id: 'new', isReady: true },
@@ -216,7 +216,7 @@ test('of a pod that was created again the runtime tells the sandbox that is read
   expect(pod).toMatchObject({ metadata: { uid: POD_UID } });
 });
 
-test('a pod that nobody has is told with what was asked', async () => {
+test('a pod that does not exist is reported with the sources', async () => {
   const elsewhere = [{ ...SANDBOX, podName: 'other' }];
   const closed = await collectPodDetail(INPUT, hostWithoutKubelet({ sandboxes: elsewhere }));
   expect(closed).toMatchObject({
@@ -234,7 +234,7 @@ test('a pod that nobody has is told with what was asked', async () => {
 });
 
 test('a kubelet that lists no pod at all proves nothing where the runtime is silent', async () => {
-  const stateOf = async (options: Wish) =>
+  const stateOf = async (options: RunOptions) =>
     (await podOnNode(hostOf(options).snapshot(), 'default', 'web-9')).state;
   expect(await stateOf({})).toBe('absent');
   expect(await stateOf({ isListEmpty: true })).toBe('absent');

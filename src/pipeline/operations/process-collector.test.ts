@@ -89,7 +89,7 @@ test('a read that fails is no empty list', async () => {
   expect(await on(node.build())).toMatchObject({ succeeded: false });
 });
 
-test('on this machine it tells of a process that we start', { timeout: 30_000 }, async () => {
+test('on this machine it lists a process that we start', { timeout: 30_000 }, async () => {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' });
   const node = new LiveNode(readerCommand, { hostRoot: '/' });
   try {

@@ -6,11 +6,11 @@ import type { Verdict } from '../../node/model/verdict.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
 
-/** What our own processors need of whoever runs a step: the node, and the leave to change it. */
+/** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {
-  /** A new look at the node, in which nothing is known yet. It ends with the time of the step. */
+  /** A new snapshot of the node, in which nothing is known yet. It ends with the time of the step. */
   readonly snapshot: () => Snapshot;
-  /** Judges the node for one fault, in a look of its own. */
+  /** Judges the node for one fault, in a new snapshot. */
   readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
   /** Asked before every recovery. */
   readonly consent: (
@@ -19,9 +19,9 @@ export interface ProcessorHost {
     named: Named,
   ) => Promise<Consent>;
   readonly openRepair: () => Promise<OpenRepair>;
-  /** What an earlier attempt of this very step has done, when it did not live to tell. */
+  /** What an earlier attempt of this step has done before it was interrupted. */
   readonly earlierActions: () => Promise<EarlierActions>;
-  /** Written beside each deed of this step, so that a later attempt knows it. */
+  /** Written beside each action of this step, so that a later attempt knows it. */
   readonly purpose?: string | undefined;
   /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
   readonly timeoutMs: number;
@@ -45,7 +45,7 @@ interface Named {
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** Keeps what was seen; without that nothing is changed. */
+  /** Saves what was seen; without that nothing is changed. */
   readonly storeEvidence: (
     findingId: string,
   ) => Promise<{ readonly path: string } | { readonly trouble: string; readonly todo?: string }>;
@@ -53,6 +53,6 @@ export interface Judgement {
 
 export type Consent =
   | { readonly given: 'to-act' }
-  /** Only to tell what would be done. */
+  /** Only to report what would be done. */
   | { readonly given: 'to-plan' }
   | { readonly given: 'none'; readonly why: string };

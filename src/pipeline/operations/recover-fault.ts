@@ -24,8 +24,8 @@ import {
 import { podOfStep } from './step-input.ts';
 
 /**
- * Repairs what the diagnoser of this fault has found, when a new look of ours finds the very same and
- * it hurts: worst first, one after another, and one that is refused does not keep the others from it.
+ * Repairs what the diagnoser of this fault has found, if a new check finds the same and it is active:
+ * worst first, one after another, and one that is refused does not stop the others.
  */
 export async function recoverFault(
   fault: AnyFault,
@@ -89,7 +89,7 @@ function goneText(fault: AnyFault, wanted: readonly string[], verdict: Verdict):
     .map((finding) => `${findingId(fault, finding)} (${finding.state})`);
   const seen = now.length > 0 ? shown(now) : verdict.state === 'unknown' ? unknowns : 'it is clear';
   const why = 'it may be cured, or be another thing by now';
-  return `a new look does not find that ${shown(wanted)} hurts: ${seen}; ${why}`;
+  return `a new check does not find that ${shown(wanted)} is active: ${seen}; ${why}`;
 }
 
 function resultOf(key: string, ended: readonly Ended[], gone: readonly string[]): OperationResult {

@@ -43,7 +43,7 @@ export async function recoverFinding(
 }
 
 /**
- * Carries out what is left of a recovery that broke off between two of its actions. A new look finds
+ * Finishes a recovery that was interrupted between two of its actions. A new check finds
  * something else by now, or nothing: half of it is done. Each action is still refused when anything
  * stands against it.
  */
@@ -98,7 +98,7 @@ function unsaved({ trouble, todo }: { readonly trouble: string; readonly todo?: 
 function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
   const { summary, refusal, alternatives } = finding;
   if (recovery.actions.length === 0) {
-    const [first = `kubediag explain ${fault.id} tells how to go on by hand`, next] = alternatives;
+    const [first = `kubediag explain ${fault.id} shows the manual steps`, next] = alternatives;
     const cure = leadsToCommand(first) && next !== undefined ? `${first} ${next}` : first;
     return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
   }
@@ -106,7 +106,7 @@ function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): strin
   if (!confirmation) return undefined;
   const { why, word } = confirmation;
   const command = `kubediag recover ${fault.id} --finding ${findingId(fault, finding)}`;
-  // The command comes first: a status keeps only the beginning of a long message.
+  // The command comes first: a status has only the beginning of a long message.
   return `only a person can confirm it (${command} --confirm ${word}): ${why}`;
 }
 
@@ -120,13 +120,13 @@ interface Plan {
 }
 
 async function performed(
-  { fault, id, actions, isReported: wasTold }: Plan,
+  { fault, id, actions, isReported: wasReported }: Plan,
   { openRepair, purpose, stop }: ProcessorHost,
 ): Promise<Recovered> {
   const repair = await openRepair();
   if (!repair.isOpen) return { state: 'refused', why: text('refused', repair), record: {} };
   const done: ActionRecord[] = [];
-  let isReported = wasTold;
+  let isReported = wasReported;
   try {
     for (const [index, action] of actions.entries()) {
       const rest = isReported ? undefined : restOf(actions.slice(index + 1));
@@ -163,7 +163,7 @@ export type DoneBefore =
   | { readonly isKnown: false; readonly why: string };
 
 /**
- * What an earlier attempt of this step has done for a fault. A new look does not find it any more, and
+ * What an earlier attempt of this step has done for a fault. A new check does not find it any more, and
  * that is no failure: it is what was wanted.
  */
 export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<DoneBefore> {

@@ -17,7 +17,7 @@ const NAME = 'containerd';
 const DUMP = 'collector.runtime.containerd.goroutine';
 
 /**
- * Has containerd write down what its goroutines do, and keeps that. On SIGUSR1 it writes the dump to
+ * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to
  * a file in its folder for temporary files, and goes on with its work: the node stays as it was, so
  * this is no action that somebody has to agree to. The signal is sent only to a process that catches
  * it, for it would end any other.
@@ -41,7 +41,7 @@ export async function runContainerdGoroutines(
   if (!dump.known) return failedWith(dump.why);
   const bytes = Buffer.from(dump.value);
   const stored = await storeFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
-  if (!stored.ok) return failedWith(`the dump cannot be kept: ${stored.why}`);
+  if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
   return { succeeded: true, results: { [DUMP]: stored.value } };
 }
 

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { OperationResult } from './operation-result.ts';
 import { runFunction } from './run-function.ts';
 
-interface Wish {
+interface RunOptions {
   readonly input?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly stop?: AbortSignal;
@@ -15,7 +15,7 @@ interface Wish {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-async function run(body: string, options: Wish = {}): Promise<OperationResult> {
+async function run(body: string, options: RunOptions = {}): Promise<OperationResult> {
   const { input = {}, timeoutMs = 10_000, runtime = 'Python3', files = {} } = options;
   const { stop = new AbortController().signal } = options;
   const lines = body.split('\n').map((line) => `    ${line}\n`);
@@ -50,7 +50,7 @@ async function isGone(pid: number): Promise<boolean> {
 }
 
 describe('a function that does its work', () => {
-  test('is told the context and answers with a dict', async () => {
+  test('gets the context and answers with a dict', async () => {
     const input = { 'pod.name': 'web-0', ü: 'ß\ud800' };
     const body =
       'return {"seen": context["pod.name"], "ü": context["ü"][:1], "n": str(len(context))}';
@@ -146,7 +146,7 @@ describe('a function that does not', () => {
     });
   });
 
-  test('its error is kept under its name', async () => {
+  test('its error is stored under its name', async () => {
     expect(await run('sys.exit(3)')).toMatchObject({
       results: { 'function.f.error': 'exit status 3' },
     });
@@ -175,7 +175,7 @@ describe('a function that does not', () => {
     expect(messageIn(result)).toContain('it did not end within 1 s');
   });
 
-  test('is stopped with whoever runs it', async () => {
+  test('is stopped with its parent', async () => {
     const body = 'import time\ntime.sleep(60)';
     const result = await run(body, { stop: AbortSignal.timeout(100) });
     expect(messageIn(result)).toContain('it was stopped');

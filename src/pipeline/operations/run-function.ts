@@ -15,7 +15,7 @@ type FunctionProcessor = Extract<Processor, { way: 'function' }>;
 
 export interface FunctionStep {
   readonly function: FunctionProcessor;
-  /** The Operation, under whose name an error is kept. */
+  /** The Operation, under whose name an error is stored. */
   readonly name: string;
   readonly input: StepInput;
   readonly timeoutMs: number;
@@ -46,7 +46,7 @@ export async function runFunction(
       await removeFolder(folder);
     }
   } catch (error) {
-    return failedWith(`there is no room for the files of the function: ${messageOf(error)}`);
+    return failedWith(`no space for the files of the function: ${messageOf(error)}`);
   }
 }
 
@@ -80,11 +80,11 @@ function wrongWith({ runtime, codeSource }: FunctionProcessor): string | undefin
   return `the files of the function have ${bytes} bytes, more than ${CODE_BYTES_MAX}`;
 }
 
-/** The context goes in as input: on a command line there is no room for 2 MiB of results. */
+/** The context goes in as input: 2 MiB of results do not fit on a command line. */
 function ran(python: string, folder: string, step: FunctionStep): Promise<ProgramResult> {
   return runProgram({
     program: python,
-    // Unbuffered, so that what is printed keeps its order; -E: nothing of the environment counts.
+    // Unbuffered, so that the output stays in order; -E: ignore the environment.
     arguments: ['-E', '-u', '-B', '-c', PYTHON_MAIN, folder],
     input: JSON.stringify(step.input),
     endsWithUs: {
@@ -116,7 +116,7 @@ function resultOf(ended: ProgramResult, step: FunctionStep): OperationResult {
 }
 
 /**
- * What stands around a function: it hands the context to the handler, and its dict back to us on a
+ * The wrapper of a function: it passes the context to the handler, and its dict back to us on a
  * channel of its own. Whatever the function prints goes with its errors, in its order, and is no answer.
  */
 const PYTHON_MAIN = `

@@ -38,7 +38,7 @@ function run(source: string, more: Readonly<Record<string, string>> = {}) {
   return runGoProfiler(input, host as unknown as ProcessorHost);
 }
 
-test('nothing is kept of what is no profile, and nobody is told who we are', async () => {
+test('what is not a profile is not stored, and we send no identity', async () => {
   const seen: object[] = [];
   const source = await serve(({ url, headers }, response) => {
     seen.push({ url, authorization: headers.authorization, cookie: headers.cookie });
@@ -74,7 +74,7 @@ test.each([
   [302, 'it sends us elsewhere, and we do not go'],
   [401, 'it wants another credential'],
   [404, 'HTTP 404'],
-])('an answer %i is told', async (status, text) => {
+])('a response with status %i is reported', async (status, text) => {
   let count = 0;
   const source = await serve((_, response) => {
     count += 1;
@@ -86,7 +86,7 @@ test.each([
   expect(count).toBe(1);
 });
 
-test('what it can be asked for is told', async () => {
+test('reports what it can be asked for', async () => {
   const result = await run('http://127.0.0.1', { [`${ASKED}.type`]: 'cmdline' });
   expect(result).toHaveProperty('message', `${ASKED}.type is none of Profile, Heap, Goroutine`);
 });

@@ -20,9 +20,9 @@ const ENDPOINT = 'diagnoser.runtime.go_profiler.result.endpoint';
 const TYPES = ['Profile', 'Heap', 'Goroutine'] as const;
 
 /**
- * Fetches a profile of a Go program and keeps it: `go tool pprof FILE` or `kubediag profile` show it.
+ * Downloads a profile of a Go program and stores it: `go tool pprof FILE` or `kubediag profile` show it.
  * People profile what listens on loopback, so that is permitted; but nothing is asked there other
- * than these three pages, no redirect is followed, and what is no profile is not kept. A token is sent
+ * than these three pages, no redirect is followed, and what is not a profile is not stored. A token is sent
  * only to whom a person on the node has meant it for, and no Secret of the caller's choice is read.
  */
 export async function runGoProfiler(
@@ -49,7 +49,7 @@ export async function runGoProfiler(
   if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
   const name = `${type.toLowerCase()}.pprof`;
   const stored = await storeFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
-  if (!stored.ok) return failedWith(`the profile cannot be kept: ${stored.why}`);
+  if (!stored.ok) return failedWith(`the profile cannot be stored: ${stored.why}`);
   return { succeeded: true, results: { [ENDPOINT]: stored.value } };
 }
 

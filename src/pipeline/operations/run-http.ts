@@ -24,7 +24,7 @@ export interface HttpStep {
   /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
   readonly waitsMs?: readonly number[];
   readonly limited?: Limited;
-  /** Told before it waits for the next attempt. */
+  /** Called before it waits for the next attempt. */
   readonly onRetry?: (retry: Retry) => void;
 }
 
@@ -36,7 +36,7 @@ export interface Retry {
   readonly nextAt: Date;
 }
 
-/** Has an attempt wait for its turn. None is held between two: a lost server keeps nobody else waiting. */
+/** Limits concurrent attempts. Nothing is held between two attempts: a lost server delays no other step. */
 export type Limited = <T>(attempt: () => Promise<T>) => Promise<T>;
 
 const atOnce: Limited = (attempt) => attempt();
@@ -69,7 +69,7 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
     if (stop.aborted) return failedWith(`${url}: stopped${before}`);
     const usualMs = waitsMs[attempt - 1];
     if (usualMs === undefined) return failedWith(`${url}: ${attempted.lost} (${attempt} attempts)`);
-    // Whoever stops it wants to know why it took so long.
+    // A stop reports why it took so long.
     before = `; it could not be asked before: ${attempted.lost}`;
     const waitMs = usualMs * (1 + Math.random() * JITTER_SHARE);
     const why = `${url}: ${attempted.lost}`;
@@ -110,7 +110,7 @@ function redirected(
   const { url } = asked;
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined;
   const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-  // What a step was told is for the server that the Operation names, and for nobody else.
+  // The input of a step is for the server that the Operation names, and for nobody else.
   if (target?.origin !== url.origin) return 'elsewhere';
   return { ...asked, url: target, method: status >= 307 ? 'POST' : 'GET' };
 }

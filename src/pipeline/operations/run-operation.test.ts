@@ -128,7 +128,7 @@ test('a step of ours whose own code never ends is ended all the same', async () 
   const ended = run(own('staleSubpathMountDiagnoser'), {}, { host });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await Promise.race([ended, unended])).toEqual(saying('it did not end within 5 s'));
-  // Nobody may be told that a repair has ended while it can still act.
+  // A repair must not be reported as ended while it can still act.
   const input = { 'diagnoser.kubernetes.stale_subpath_mount.findings': '[{"id":"abcdef"}]' };
   const repair = run(own('staleSubpathMountRecover'), input, { host });
   await vi.advanceTimersByTimeAsync(60_000);
@@ -172,7 +172,7 @@ describe('what somebody made up', async () => {
     const recover = (path: string) =>
       run(own('subpathRemountRecover'), { [DESTINATION]: path }, { host });
     for (const path of ['/', `${target}0`, target.slice(0, -1), `-l ${target}`, `${target}/..`]) {
-      expect(await recover(path)).toEqual(refusing('refused: a new look does not find'));
+      expect(await recover(path)).toEqual(refusing('refused: a new check does not find'));
     }
     expect(asked).toEqual([]);
     expect(await recover(target)).toMatchObject({ succeeded: true });

@@ -32,7 +32,7 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
   const own = ownProcessor(processor);
   if (own) {
     const running = own.run(input, host);
-    // What may change the node is not cut short: nobody must be told that it ended while it can act.
+    // What may change the node is not cut short: it must not be reported as ended while it can act.
     const result = await (own.repairs ? running : withinTime(running, timeoutMs));
     return bounded(noteUnused(own, input, result));
   }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { OperationResult } from './operation-result.ts';
 import { runScript } from './run-script.ts';
 
-interface Wish {
+interface RunOptions {
   readonly argKeys?: readonly string[];
   readonly key?: string | undefined;
   readonly input?: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ interface Wish {
   readonly ignoreExitCode?: true;
 }
 
-function run(script: string, options: Wish = {}): Promise<OperationResult> {
+function run(script: string, options: RunOptions = {}): Promise<OperationResult> {
   const { argKeys = [], key = 'k', input = {}, timeoutMs = 5_000 } = options;
   const { stop = new AbortController().signal, ignoreExitCode } = options;
   const ignored = ignoreExitCode ? { ignoreExitCode } : {};
@@ -25,7 +25,7 @@ function run(script: string, options: Wish = {}): Promise<OperationResult> {
 const output = (text: string) => ({ succeeded: true, results: { 'operation.k.output': text } });
 
 async function isGone(pid: number): Promise<boolean> {
-  if (!(pid > 1)) throw new Error('it did not tell its pid');
+  if (!(pid > 1)) throw new Error('it did not print its pid');
   for (let tries = 0; tries < 40; tries += 1) {
     try {
       if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return true;
@@ -41,7 +41,7 @@ describe('the parameters in the environment of a script', () => {
   const reported = async (
     script: string,
     input: Readonly<Record<string, string>>,
-    options: Wish = {},
+    options: RunOptions = {},
   ) => {
     const { results = {} } = await run(script, { ...options, input });
     return results['operation.k.output'] ?? '';
@@ -88,7 +88,7 @@ describe('the parameters in the environment of a script', () => {
     expect(await reported('printf %s "$KUBEDIAG_PARAM_LARGE"', input)).toBe('');
     const few = { large: 'x'.repeat(125_000), a: '1' };
     expect(await reported(OMITTED, few)).toBe('{"large":"too large"}');
-    // Arguments that fill all that the kernel takes leave no room for more.
+    // Arguments that fill the limit of the kernel leave no space for more.
     const keys = Array.from({ length: 15 }, (_, at) => `k${at}`);
     const full = Object.fromEntries(keys.map((key) => [key, 'x'.repeat(130_000)]));
     expect(await reported('echo "$#"', full, { argKeys: keys })).toBe('15\n');
@@ -140,7 +140,7 @@ describe('a script that does not', () => {
     expect(await run('exit 3', { key: '' })).toEqual(bare);
   });
 
-  test('its code does not count where the Operation says so, and is told all the same', async () => {
+  test('with ignoreExitCode its exit code does not count, and is still reported', async () => {
     expect(await run('echo why; exit 3', { ignoreExitCode: true })).toEqual({
       succeeded: true,
       results: { 'operation.k.output': 'why\n', 'operation.k.error': 'exit status 3' },
@@ -177,7 +177,7 @@ describe('a script that does not', () => {
     expect(await isGone(Number(result.results?.['operation.k.output']))).toBe(true);
   });
 
-  test('one whose child left its group and holds the output is told', async () => {
+  test('reports one whose child left its group and holds the output', async () => {
     const result = await run('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 0.2');
     const pid = Number(result.results?.['operation.k.output']);
     process.kill(pid, 'SIGKILL');
@@ -193,7 +193,7 @@ describe('a script that does not', () => {
 
   test('output of 3 MiB that ends', async () => {
     const script = 'head -c 3145728 /dev/zero | tr "\\0" x';
-    const message = 'it wrote more than 2097152 bytes, and only these are kept';
+    const message = 'it wrote more than 2097152 bytes, and only these are stored';
     expect(await run(script)).toMatchObject({ succeeded: false, message });
     expect(await run(script, { key: '' })).toEqual({ succeeded: true, results: {} });
   });

@@ -27,7 +27,7 @@ export interface ScriptStep {
  */
 const JOINED = 'read -r _ && exec /bin/sh -c "$@" 2>&1 </dev/null';
 
-/** Runs a shell script on the node: in a group of its own, with nothing of our environment but what it is told. */
+/** Runs a shell script on the node: in its own process group, and with its input as the only environment. */
 export async function runScript(step: ScriptStep): Promise<OperationResult> {
   const { script, argKeys } = step.script;
   if (Buffer.byteLength(script) > SCRIPT_BYTES_MAX) {
@@ -45,7 +45,7 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
     arguments: ['-c', JOINED, 'sh', script, step.name, ...args],
     environment: {
       ...PLAIN_ENVIRONMENT,
-      ...scriptEnvironment(step.input, roomBeside([script, ...args])),
+      ...scriptEnvironment(step.input, spaceBeside([script, ...args])),
     },
     input: '\n',
     endsWithUs: {},
@@ -57,7 +57,7 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
 }
 
 /** Parameters give way to arguments, without which the script cannot be run. */
-function roomBeside(texts: readonly string[]): number {
+function spaceBeside(texts: readonly string[]): number {
   const taken = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const left = ARGUMENTS_AND_ENVIRONMENT_BYTES_MAX - taken;
   return Math.min(PARAMETERS_BYTES_MAX, left / COPIES_IN_ENVIRONMENT);
@@ -70,7 +70,7 @@ function wrongIn(given: readonly (readonly [name: string, text: string])[]): str
       return `${name} holds a NUL character, which no argument can: take it out`;
     const bytes = Buffer.byteLength(text);
     if (bytes <= SCRIPT_BYTES_MAX) continue;
-    const fix = 'use a function or a server, which are told values of any size';
+    const fix = 'use a function or a server, which accept values of any size';
     return `${name} has ${bytes} bytes, and an argument may have ${SCRIPT_BYTES_MAX}: ${fix}`;
   }
   return undefined;
@@ -89,7 +89,7 @@ function resultOf(ended: ProgramResult, step: ScriptStep): OperationResult {
     return { succeeded: false, message: bad.why, results };
   }
   if (keep && ended.isCut) {
-    const message = `it wrote more than ${ANSWER_BYTES_MAX} bytes, and only these are kept`;
+    const message = `it wrote more than ${ANSWER_BYTES_MAX} bytes, and only these are stored`;
     return {
       succeeded: false,
       message,

@@ -71,7 +71,7 @@ const hits = {
 const saying = (text: string) => ({ succeeded: false, message: expect.stringContaining(text) });
 
 describe('a search', () => {
-  test('sends the words, the time and the index, and tells all that came', async () => {
+  test('sends the words, the time and the index, and returns all hits', async () => {
     const { address, seen } = await serve(finding);
     const when = { timeFrom: '2026-01-01', timeTo: '2026-01-02' };
     const index = 'logs-*,a/../_cluster';
@@ -124,7 +124,7 @@ describe('an answer that is none', () => {
     expect(await search({ address, match: 'x' }, 200)).toEqual(saying('within 200 ms'));
   });
 
-  test('the address by which a cloud hands out credentials', async () => {
+  test('the metadata address of a cloud', async () => {
     const result = await search({ address: 'http://169.254.169.254', match: 'x' });
     expect(result).toEqual(saying('no step is sent there'));
   });

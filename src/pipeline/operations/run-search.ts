@@ -35,7 +35,7 @@ export const elasticsearchCollector: OwnProcessor = {
   run: runSearch,
 };
 
-/** Asks the first of the servers that answers. Nothing of it is kept for the next question. */
+/** Asks the first server that answers. No connection is reused for the next question. */
 async function runSearch(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
   const missing = elasticsearchCollector.reads.find((key) => !input[key]);
   if (missing) return failedWith(`this step needs ${missing}: give it in spec.parameters`);

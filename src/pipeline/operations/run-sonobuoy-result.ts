@@ -32,7 +32,7 @@ export const sonobuoyResultDiagnoser: OwnProcessor = {
   run: runSonobuoyResult,
 };
 
-/** Whoever runs a graph may choose among the results that lie there, and read nothing else with us. */
+/** A graph may select among the results in that directory, and can read nothing else through us. */
 async function runSonobuoyResult(
   { [FOLDER]: folder, [FILE]: file }: StepInput,
   { stateFolder }: ProcessorHost,

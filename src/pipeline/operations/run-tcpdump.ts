@@ -74,7 +74,7 @@ export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise
   if (failure !== undefined) return failedWith(`tcpdump: ${failure}`);
   const bytes = Buffer.concat(chunks);
   const stored = await storeFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
-  if (!stored.ok) return failedWith(`the capture cannot be kept: ${stored.why}`);
+  if (!stored.ok) return failedWith(`the capture cannot be stored: ${stored.why}`);
   return { succeeded: true, results: { [ENDPOINT]: stored.value } };
 }
 
@@ -121,14 +121,14 @@ async function networkOf(
   const { message } = await snapshot.node.ask('runtime', status);
   const info = jsonValue(textAt(message, 'info', 'info') ?? '')?.value;
   const pid = numberAt(info, 'pid') ?? 0;
-  if (pid <= 0) throw new ReadError('unsupported', name, 'the runtime does not tell its process');
+  if (pid <= 0) throw new ReadError('unsupported', name, 'the runtime does not report its process');
   const path = `/proc/${pid}/ns/net`;
   const [theirs, nodes] = await Promise.all([
     snapshot.node.ask('link', { path }),
     snapshot.node.ask('link', { path: '/proc/1/ns/net' }),
   ]);
   if (theirs === nodes) {
-    const why = 'it has the network of the node, and what is its own there cannot be told apart';
+    const why = 'it uses the host network, and its own traffic cannot be separated there';
     throw new ReadError('failed', name, why);
   }
   return path;

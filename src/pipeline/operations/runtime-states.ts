@@ -31,7 +31,7 @@ const LISTS = [
 
 /**
  * A pod of the kubelet's list whose container states are those of this moment: that list says what
- * the API server was last told, and nothing of the states of a static pod. The kubelet's word holds
+ * were last sent to the API server, and nothing of the states of a static pod. The kubelet takes precedence
  * where it speaks of the same container in the same state, and for all that only it knows: why one
  * waits, whether one is ready, what a program said at its end. Else the runtime's wins.
  */

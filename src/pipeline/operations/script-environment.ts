@@ -4,7 +4,7 @@ import type { StepInput } from './operation-result.ts';
 const PREFIX = 'KUBEDIAG_PARAM_';
 
 /**
- * The variable of a parameter: "disk.path" is in KUBEDIAG_PARAM_DISK_PATH. The prefix keeps every key
+ * The variable of a parameter: "disk.path" is in KUBEDIAG_PARAM_DISK_PATH. The prefix separates every key
  * from being a variable that means something to the system, such as LD_PRELOAD.
  */
 export function variableOf(key: string): string {
@@ -18,13 +18,13 @@ export function sharedVariables(keys: readonly string[]): readonly (readonly str
 }
 
 /**
- * What a script is told beside its arguments, which every account of the node can read while it runs:
+ * The environment of a script, because every account on the node can read its arguments while it runs:
  * all parameters and results as one JSON object, and each in a variable of its own. What cannot be in
  * a variable is named, with the reason.
  */
 export function scriptEnvironment(
   input: StepInput,
-  roomBytes: number,
+  spaceBytes: number,
 ): Readonly<Record<string, string>> {
   const given = Object.entries(input);
   const omitted = new Map<string, string>();
@@ -34,7 +34,7 @@ export function scriptEnvironment(
   for (const [key, value] of given) {
     if (`${key}${value}`.includes('\0')) omitted.set(key, 'holds a NUL character');
   }
-  const fitting = fittingIn(given, roomBytes);
+  const fitting = fittingIn(given, spaceBytes);
   for (const [key] of given) if (!fitting.has(key)) omitted.set(key, 'too large');
   const reported = given.filter(([key]) => fitting.has(key));
   const reasons = fittingIn([...omitted], OMITTED_BYTES_MAX);
@@ -49,14 +49,14 @@ export function scriptEnvironment(
   };
 }
 
-/** As many as have room together, the small ones first. */
+/** As many as fit together, the small ones first. */
 function fittingIn(
   pairs: readonly (readonly [string, string])[],
-  roomBytes: number,
+  spaceBytes: number,
 ): ReadonlyMap<string, string> {
   const bytesOf = (pair: readonly [string, string]) => Buffer.byteLength(JSON.stringify(pair));
   const sized = pairs.map((pair) => ({ pair, bytes: bytesOf(pair) }));
-  let left = roomBytes;
+  let left = spaceBytes;
   const fitting = new Map<string, string>();
   for (const { pair, bytes } of sized.toSorted((a, b) => a.bytes - b.bytes)) {
     left -= bytes;

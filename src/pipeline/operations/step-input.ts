@@ -3,7 +3,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { namedPod } from '../api/named-pod.ts';
 import type { StepInput } from './operation-result.ts';
 
-/** A Diagnosis as far as its steps are told of it. */
+/** The parts of a Diagnosis that its steps get. */
 export interface CurrentDiagnosis {
   readonly namespace: string;
   readonly name: string;

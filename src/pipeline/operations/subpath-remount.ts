@@ -27,7 +27,7 @@ const RECOVERED = 'recover.kubernetes.subpath_remount.result';
 
 /**
  * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
- * steps collected names the pod; the judgement is our own, in a look of its own.
+ * steps collected names the pod; the judgement is our own, in a new snapshot.
  */
 export async function diagnoseSubpathRemount(
   input: StepInput,
@@ -59,7 +59,7 @@ export async function diagnoseSubpathRemount(
   };
 }
 
-/** Unmounts what an earlier step has found, when a new look of ours finds the same. */
+/** Unmounts what an earlier step has found, if a new check finds the same. */
 export async function recoverSubpathRemount(
   input: StepInput,
   host: ProcessorHost,
@@ -76,7 +76,7 @@ export async function recoverSubpathRemount(
   );
   if (!found && actionRecords.length > 0) return unmounted(target, actionsOf(actionRecords));
   if (!found) {
-    const why = 'a new look does not find that a container is held up by this mount';
+    const why = 'a new check does not find that a container is held up by this mount';
     return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
   }
   const recovered = await recoverFinding(fault, found.finding, judgement, host);
@@ -108,7 +108,7 @@ interface StaleMount {
   readonly mount: Action<'unmount'>;
 }
 
-/** What hurts now: a container that still runs is left alone until a person says otherwise. */
+/** Only active findings: a container that still runs is left alone until a person decides otherwise. */
 function activeIn(fault: AnyFault, { findings }: Verdict): readonly StaleMount[] {
   return findings
     .filter(({ state }) => state === 'active')

@@ -6,9 +6,9 @@ import { redactText } from '../../node/redaction/redact-text.ts';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * A pod as it may be kept in a status that more people read than may read the pod: words of commands
+ * A pod as it may be stored in a status that more people read than may read the pod: words of commands
  * and values of the environment that are private by their name, or are part of an address, are
- * withheld. The rest is as it was, so whoever reads it finds every field where it belongs.
+ * withheld. The rest is unchanged, so every field is where it belongs.
  */
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
