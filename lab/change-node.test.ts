@@ -86,13 +86,13 @@ test('what this kubelet cannot have is refused with what it can have', () => {
   expect(refused([old])).toMatch(/^create another node/);
 });
 
-test('nobody is told to cure what only resembles a fault', () => {
+test('no repair is suggested for a look-alike', () => {
   expect(nextSteps([first], 'a')).toContain('kubediag lab run --name a -- kubediag recover dead-');
   expect(nextSteps([alike], 'practice')).not.toContain('recover');
   expect(nextSteps([alike], 'practice')).toContain('must not report a fault');
 });
 
-test('it is told how far a node is healed', () => {
+test('the output says what heal restores', () => {
   for (const folder of WRITTEN) expect(healed('a')).toContain(folder);
   expect(healed('a')).toContain('/etc, /usr or the host name, stay until');
 });

@@ -69,7 +69,7 @@ test('a healthy one is an empty folder, with space on it', async () => {
   expect(await exit).toEqual([0, null]);
 });
 
-test('a silent one holds whoever asks, until it ends', async () => {
+test('a silent server blocks requests until it ends', async () => {
   const { folder, pid, exit } = await serve('silent');
   const looked = await takeSnapshot(folder);
   expect(looked.isHopeless).toBe(true);

@@ -32,7 +32,7 @@ function check() {
   return lab('run', NAME, '--', 'kubediag', 'check');
 }
 
-describe('a heal that is told to end', () => {
+describe('an interrupted heal', () => {
   test.each([
     ['SIGINT', 0],
     ['SIGTERM', 50],
@@ -69,7 +69,7 @@ test('what a killed heal left stopped is listed, and the next one starts it', as
   expect(await check()).toMatchObject({ code: 0 });
 });
 
-test('a node that cannot be healed keeps its kubelet and its runtime', async () => {
+test('a node that cannot be healed still has its kubelet and its runtime', async () => {
   await lab('run', NAME, '--', 'mount', '--bind', '/tmp', '/mnt');
   await lab('run', NAME, '--', 'umount', '--lazy', '/etc/kubernetes');
   const refused = await lab('heal', NAME);

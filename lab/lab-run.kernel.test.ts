@@ -79,7 +79,7 @@ describe('on a practice node', () => {
     expect((await agent.end).code).toBe(0);
   });
 
-  test('of two who take it down each is told', async () => {
+  test('two concurrent removals both report the end', async () => {
     const both = await Promise.all([lab('down', NAME), lab('down', NAME)]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     for (const { stdout } of both) expect(stdout).toMatch(/nothing of it is left|no practice node/);

@@ -37,7 +37,7 @@ test('does not lead to another process that has the number now', async () => {
   });
 });
 
-test('leads nowhere once the process is gone, whoever gets its number', async () => {
+test('fails once the process is gone, also if its PID is reused', async () => {
   await withFirst(async (first, stop) => {
     const { program, into, close } = openNodeEntry(first);
     await stop();

@@ -11,12 +11,12 @@ test.each([
     'mknod: /dev/null: Operation not permitted; missing: the right to make devices',
   ],
   ['sh: 3: Syntax error', 'private root: sh: 3: Syntax error'],
-])('of %j a person is told what helps', (output, why) => {
+])('%j is reported with what helps', (output, why) => {
   const refusal = refusalOf('no node', new Error(`no private namespaces: ${output}`));
   expect(refusal.why.endsWith(why)).toBe(true);
 });
 
-test('root without a right is told which', () => {
+test('root without a capability sees which one is missing', () => {
   expect(() => checkRights('no node', 'CapEff:\t000001ffffffffff\n')).not.toThrow();
   const without = 'CapInh:\t000001ffffffffff\nCapEff:\t000001fffffbffff\n';
   expect(() => checkRights('no node', without)).toThrow('CAP_SYS_CHROOT');

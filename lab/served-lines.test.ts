@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { servedLines } from './served-lines.ts';
 
-test('whoever serves a practice node is told that it is one, and how to reach it', () => {
+test('the output of serve says how to reach the practice node', () => {
   const text = servedLines({
     name: 'mine',
     url: 'http://127.0.0.1:9',

@@ -63,7 +63,7 @@ test('a command that is too long for the screen is one that a shell reads all th
   expect(commandLines('# ', 'kubediag check', screen)).toBe('\n# kubediag check\n');
 });
 
-test('a kubelet that changes for a fault is told, with the reason', () => {
+test('a changed kubelet version is shown with the reason', () => {
   expect(kubeletLines(HABITS.removesByPattern, settings, screen)).toMatch(
     /kubelet that removes everything that begins with[\s\S]*behaves as\sv1\.36\.3\.\n$/,
   );

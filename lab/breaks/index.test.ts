@@ -27,6 +27,6 @@ test('a repair that is to be done has to change something, and no other may', ()
   }
 });
 
-test('what is told of a break is one sentence without its full stop', () => {
+test('the description of a break is one sentence without a full stop', () => {
   for (const { about } of breaks) expect(about).toMatch(/^[a-z`"0-9][^.]*[^.]$/);
 });

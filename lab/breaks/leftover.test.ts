@@ -33,7 +33,7 @@ test('where nothing is in the way a program in Go renames too', async () => {
   expect(existsSync(join(folder, 'free', 'data'))).toBe(true);
 });
 
-test('each try of a teardown that fails leaves an empty folder, and one that does not is told', async () => {
+test('each failed teardown leaves an empty directory, and an unexpected success is an error', async () => {
   await tearDown(volume, 3, renameAsGo);
   for (const index of [0, 1, 2]) expect(existsSync(leftoverName(volume, index))).toBe(true);
   for (const index of [0, 1, 2]) rmSync(leftoverName(volume, index), { recursive: true });

@@ -20,7 +20,7 @@ test('a case is chosen by its name or the beginning of it, and each once', () =>
   expect(namesOf(['look-alike'])).toEqual(['look-alike/deleted-by-its-pod']);
 });
 
-test('an unknown case is told with what was meant', () => {
+test('an unknown case is reported with similar names', () => {
   expect(namesOf(['stale', 'look-alik3'])).toContain('did you mean look-alike?');
   expect(namesOf(['secret'])).toContain('stale-subpath-mount/secret-active');
   expect(namesOf(['nonsense'])).toContain('begin with stale-subpath-mount, look-alike');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changesBetween, healthyPods, unannounced, unchanged } from './compare.ts';
 
-test('what went and what came is told, also of lines that stand there twice', () => {
+test('removed and added lines are reported, also of duplicates', () => {
   expect(changesBetween(['a', 'b', 'b'], ['b', 'c'])).toEqual(['- a', '- b', '+ c']);
   expect(changesBetween(['a', 'b'], ['b', 'a'])).toEqual([]);
   expect(changesBetween(['a'], ['a', 'a'])).toEqual(['+ a']);
@@ -13,7 +13,7 @@ test('an announcement covers the lines that begin with it, and no others', () =>
   expect(unannounced(changes, ['+ mount /pods/u1'])).toEqual(changes);
 });
 
-test('what had to change and did not is told', () => {
+test('a missing required change is reported', () => {
   const changes = ['- mount /pods/u1/volume-subpaths/0 ext4'];
   expect(unchanged(changes, ['- mount /pods/u1/', '+ file /bin '])).toEqual(['+ file /bin ']);
 });

@@ -29,7 +29,7 @@ test.each([
   expect(changesBetween(before, lines(detail))).toHaveLength(changes);
 });
 
-test('rights, links and what is new or gone are told by their paths', () => {
+test('modes, links, new and deleted files are reported by their paths', () => {
   const before = lines('sizes');
   chmodSync(join(path, 'pod/volume'), 0o700);
   rmSync(join(path, 'pod/link'));

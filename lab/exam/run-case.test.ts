@@ -133,7 +133,7 @@ test('several places share the cases, and the results come in their order', asyn
   expect(results.map(({ name }) => name)).toEqual(['one/first', 'one/second', 'one/third']);
 });
 
-test('whoever stops it gets the cases that were sat', async () => {
+test('a stopped exam returns the cases that have ended', async () => {
   const stop = new AbortController();
   const node = syntheticNode();
   const cases = [asked, { ...asked, variant: 'second' }];

@@ -82,7 +82,7 @@ test('JUnit gets what it can read', () => {
   expect(examJunit({ ...exam, outside: ['+ mount /mnt'] })).toContain('failures="2"');
 });
 
-test('a narrow screen gets the columns that it has room for, and all that is wrong', () => {
+test('a narrow screen drops columns, but no problems', () => {
   const why = 'a real kubelet kills and collects what it does not know within seconds, always';
   const name = 'container-without-log-path/installation-running';
   const cases = [{ ...good, name }, bad];

@@ -38,7 +38,7 @@ afterAll(async () => {
   await lab('down');
 });
 
-test('a node at rest is the same when it is looked at again, and heals back to that', async () => {
+test('two snapshots of a node at rest are equal, and heal restores them', async () => {
   expect(await changes()).toEqual([]);
   await there('rm /bin; mkdir /var/lib/kubelet/pods/left; mount -t tmpfs left /mnt');
   expect(await changes()).not.toEqual([]);
@@ -46,7 +46,7 @@ test('a node at rest is the same when it is looked at again, and heals back to t
   expect(await changes()).toEqual([]);
 });
 
-test('a mount, a process, a file and a mount that only a process of its own sees are told', async () => {
+test('mounts, processes, files and mounts in another namespace are reported', async () => {
   await there('mount -t tmpfs small /mnt; echo x >/etc/left; rm /bin');
   await there(
     'setsid unshare --mount sh -c "mount -t tmpfs hidden /tmp; exec sleep 777" >/dev/null 2>&1 &',
@@ -66,7 +66,7 @@ test('a mount, a process, a file and a mount that only a process of its own sees
   expect(await changes()).toEqual([]);
 });
 
-test('a mount in one container is told by its pod', async () => {
+test('a mount in one container is reported with its pod', async () => {
   const container = `for p in $(pidof cat); do grep -q nginx.conf /proc/$p/mountinfo && echo $p; done`;
   await there(`nsenter --mount --target $(${container}) umount /rootfs/etc/nginx/nginx.conf`);
   const seen = await changes();
@@ -76,7 +76,7 @@ test('a mount in one container is told by its pod', async () => {
   expect(await changes()).toEqual([]);
 });
 
-test('what this program keeps and sets aside is seen, and texts of /etc by more than their length', async () => {
+test('the state directory is compared, and files of /etc by their content', async () => {
   const folder = '/var/lib/kubelet/kubediag-set-aside/u1';
   const aside = `${folder}/vol_data.json`;
   await there(`mkdir -p /var/lib/kubediag/bundles ${folder}; echo {} >${aside}`);
@@ -93,13 +93,13 @@ test('what this program keeps and sets aside is seen, and texts of /etc by more 
   expect(await changes()).toEqual([]);
 });
 
-test('of the machine only what is of this lab is told, processes too', () => {
+test('only objects of this lab are reported of the machine, processes too', () => {
   const kinds = outsideOf([NAME]).map((line) => line.split(' ')[0]);
   expect(new Set(kinds)).toEqual(new Set(['process', 'folder', 'cgroup']));
   expect(outsideOf([`${NAME}-another`])).toEqual([]);
 });
 
-test('a mount that does not answer is told, and keeps nobody waiting', async () => {
+test('a mount that does not answer is reported without blocking', async () => {
   await there(`mkdir -p ${SILENT} && kubediag lab-part file-server ${SILENT} >/dev/null 2>&1 &`);
   await expect
     .poll(async () => (await changes()).join('\n'), { timeout: 20_000 })

@@ -79,7 +79,7 @@ test('v1.36.3 removes empty folders of volumes and places of subPaths, and then 
   expect(existsSync(pod)).toBe(false);
 });
 
-test('v1.36.3 keeps what a folder of a volume holds, and says so', async () => {
+test('v1.36.3 does not remove a volume directory with content, and logs it', async () => {
   const left = makeVolume('kubernetes.io~empty-dir/a');
   writeFileSync(join(left, 'precious'), 'x');
   expect(await cleanUp('v1.36.3')).toEqual({ orphans: 1, failed: 1 });

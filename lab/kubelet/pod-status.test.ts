@@ -54,7 +54,7 @@ describe('the list of the kubelet', () => {
     });
   });
 
-  test('keeps the proof of a failed start in the last state while the container backs off', () => {
+  test('shows a failed start in the last state while the container backs off', () => {
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 20s restarting' };
     const { status } = listedPod(WEB, sightOf(REFUSED, waiting)) as { status?: unknown };
     expect(status).toMatchObject({
@@ -89,7 +89,7 @@ test('a container is restarted at once, then ever later, in the words of a kubel
   ]);
 });
 
-test('of a pod that lives the last container that ended is kept, of others none', () => {
+test('the last exited container of a known pod is retained, of others none', () => {
   const running = container(3, { state: 'running' });
   const unknownContainer = container(0, { id: 'x', labels: {} });
   const all = [container(1), running, unknownContainer, container(2)];

@@ -84,7 +84,7 @@ test('it can be profiled, and its goroutines be seen, as those of any kubelet', 
   expect(stacks.stdout).toContain('sync loop  waits for its next work');
 });
 
-test('v1.18.8 keeps a subPath mount whose source is gone, so its container cannot start', async () => {
+test('v1.18.8 reuses a subPath mount whose source is gone, so its container cannot start', async () => {
   await report({ version: 'v1.18.8', collects: true });
   await put(settings('changed\n'));
   await until('the source is gone', mountLine, /\/\/deleted /);

@@ -87,7 +87,7 @@ test('pods of the files are listed by their node, with what a scheduler and an A
   expect(elsewhere.body.items).toEqual([]);
 });
 
-test('a watch tells what the files say from then on, and from a list on', async () => {
+test('a watch sends later changes of the files, also after a list', async () => {
   const { folder, files, url, ask, write } = await api();
   write('configmaps/shop/settings.json', { kind: 'ConfigMap', metadata: { name: 'settings' } });
   write('configmaps/shop/other.json', { kind: 'ConfigMap', metadata: { name: 'other' } });
@@ -118,7 +118,7 @@ test('a watch tells what the files say from then on, and from a list on', async 
   });
 });
 
-test('a watch from too long ago is told to list anew, and so is one that wants no list', async () => {
+test('a watch from too long ago must list again, and so must one without a list', async () => {
   const { store, ask } = await api();
   const place = { resource: 'leases', namespace: 'kube-node-lease', name: 'practice' };
   for (let round = 0; round < CHANGES_MAX + 2; round += 1) {
@@ -186,7 +186,7 @@ test('lists of a patch are replaced, or lose an entry, when it says so', async (
   expect(known()).toEqual({ addresses: [{ type: 'InternalIP', address: '10.0.0.2' }] });
 });
 
-test('whoever tells how a node is may label it, and does not change what it is to be', async () => {
+test('a status update may label a node, and does not change its spec', async () => {
   const { store, ask } = await api();
   await ask('POST', '/api/v1/nodes', { metadata: { name: 'practice' }, spec: { taints: [] } });
   const metadata = { labels: { 'kubernetes.io/os': 'linux' } };

@@ -8,7 +8,7 @@ function toldTo(version: string): { readonly words: readonly string[]; readonly 
   return { words, config: files['/etc/kubernetes/kubelet.json'] ?? {} };
 }
 
-test('an old kubelet is told by flag what a new one wants in its file', () => {
+test('an old kubelet gets by flag what a new one gets by file', () => {
   const old = toldTo('v1.18.8');
   const flags = ['--container-runtime=remote', `--container-runtime-endpoint=${SOCKET}`];
   expect(old.words).toEqual(expect.arrayContaining(flags));
@@ -31,6 +31,6 @@ test.each(['v1.18.8', 'v1.23.17', 'v1.25.0', 'v1.36.3+k3s1'])(
   },
 );
 
-test('what is no version is told apart', () => {
+test('an invalid version is rejected', () => {
   expect(() => labKubelet('practice', 'v2')).toThrow('no version of a kubelet: v2');
 });

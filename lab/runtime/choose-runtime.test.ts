@@ -43,7 +43,7 @@ test('a real containerd is taken where all its programs are', () => {
 test.each([
   ...PROGRAMS.map((program) => [program]),
   PROGRAMS.filter((program) => program !== 'ctr' && program !== 'containerd-shim-runc-v2'),
-])('without %s it is ours, and the reason is told', (...missing) => {
+])('without %s it is the stand-in, with the reason', (...missing) => {
   const folder = folderWith(PROGRAMS.filter((program) => !missing.includes(program)));
   const why = expect.stringMatching(new RegExp(`^${missing.join(' and ')} (is|are) not installed`));
   expect(chooseRuntime({ kind: 'auto' }, [folder])).toEqual({ kind: 'stand-in', why });

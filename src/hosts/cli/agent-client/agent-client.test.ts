@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { agentClient } from './agent-client.ts';
 
-test('whoever wants to speak another protocol is no agent, and nobody waits for one', async () => {
+test('a server with another protocol is not an agent, and nothing waits for it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-client-'));
   const server = createServer((_, response) =>
     response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'x' }).end(),

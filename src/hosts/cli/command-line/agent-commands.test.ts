@@ -120,7 +120,7 @@ test('what changes is configured, and what others have set stays', async () => {
   await expect.poll(failed).toBe(true);
 });
 
-test('what is wrong is told for each, and the rest is applied', async () => {
+test('errors are reported for each object, and the rest is applied', async () => {
   const me = await person();
   const circle = object('OperationSet', 'round', {
     adjacencyList: [{ to: [1] }, { operation: 'a', to: [2] }, { operation: 'b', to: [1] }],
@@ -147,7 +147,7 @@ test('a plan is approved by its name only, and only when there is one', async ()
   expect(none.err).toContain('has no plan that waits');
 });
 
-test('who finds no agent is told why, and what to do', async () => {
+test('a missing agent is reported with what to do', async () => {
   const me = await person();
   await me.agent.stop();
   const { code, err } = await me.get(['diag']);
@@ -167,14 +167,14 @@ test('who finds no agent is told why, and what to do', async () => {
   other.close();
 });
 
-test('whoever has taken the port of an agent that was killed is not shown its token', async () => {
+test('a process that took over the port of a dead agent does not get its token', async () => {
   const me = await person();
   const port = Number(new URL(me.agent.url).port);
   const socket = join(me.agent.stateDir, 'socket');
   // A kill leaves it in its place, where nobody listens any more; an end in peace does not.
-  renameSync(socket, `${socket}.kept`);
+  renameSync(socket, `${socket}.moved`);
   await me.agent.stop();
-  renameSync(`${socket}.kept`, socket);
+  renameSync(`${socket}.moved`, socket);
   const shown: unknown[] = [];
   const thief = createServer(({ headers }, response) => {
     shown.push(headers.authorization);
@@ -188,7 +188,7 @@ test('whoever has taken the port of an agent that was killed is not shown its to
   thief.close();
 });
 
-test('whoever wants to speak another protocol is left', async () => {
+test('a server that switches to another protocol is abandoned', async () => {
   const me = await person();
   const other = createServer();
   other.on('upgrade', (_, socket) => socket.destroy());

@@ -69,7 +69,7 @@ describe('a process that calls itself a kubelet', () => {
     else expect(readFileSync(join(folder, 'kubelet-version.txt'), 'utf8')).toContain(version);
   });
 
-  it('in a pod, as its cgroup tells', async () => {
+  it('in a pod, by its cgroup', async () => {
     const { node } = await makeNode();
     const cgroup = join(node.scratch, 'cgroup');
     writeFileSync(cgroup, '0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-4f0c.scope\n');
@@ -80,7 +80,7 @@ describe('a process that calls itself a kubelet', () => {
     expect(readdirSync(folder)).not.toContain('kubelet-version.txt');
   });
 
-  it('is not started from where others can write, whoever it is', async () => {
+  it('is not run from where others can write', async () => {
     const { node } = await makeNode();
     const program = join(node.scratch, 'anywhere/kubelet');
     mkdirSync(join(node.scratch, 'anywhere'));
@@ -94,7 +94,7 @@ describe('a process that calls itself a kubelet', () => {
     expect(notes).toContain('kubelet-version.txt: not asked');
   });
 
-  it('is one of too many, and that is told, as is every limit', async () => {
+  it('is one of too many, which is noted, as is every limit', async () => {
     const sick = await makeNode();
     const { node } = sick;
     await breakNode(sick);
@@ -162,7 +162,7 @@ describe('what the collector gathers', () => {
     },
   );
 
-  it('is told to be missing where the folder of the kubelet itself hangs', async () => {
+  it('is noted as missing if the directory of the kubelet itself hangs', async () => {
     const { node } = await makeNode();
     const root = join(node.scratch, 'dead');
     mkdirSync(root);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Gathers what `kubediag examine` can judge, on a machine on which kubediag itself cannot start.
-# Plain POSIX shell: dash, busybox and old bashes do. It changes nothing but the folder that it makes.
-# Every read has a deadline and a size; what does not answer in time is left behind, and told.
-# It touches no volume: of these it reads names from their parents, and the tables of the kernel.
+# Collects what `kubediag examine` can judge, on a machine where kubediag itself cannot run.
+# Plain POSIX shell: dash, busybox and old versions of bash. It writes only to a new directory.
+# Every read has a time limit and a size limit; one that does not end in time is abandoned and noted.
+# It touches no volume: it reads their names from the parent directory, and the tables of the kernel.
 #
-#   sh collector.sh [FOLDER]      makes FOLDER/kubediag-HOST-TIME and, where tar is, its .tgz
+#   sh collector.sh [DIR]      creates DIR/kubediag-HOST-TIME and, if tar is available, its .tgz
 
 version=2
 blocks=65536 # of 512 bytes: what a single file may hold
@@ -14,7 +14,7 @@ containers_max=200
 log_lines=100000
 
 umask 077
-# The words of tools are read by programs.
+# Programs parse the output of the tools.
 LC_ALL=C
 export LC_ALL
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin:$PATH
@@ -36,13 +36,13 @@ pause() { sleep 0.1 2>/dev/null || sleep 1; }
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Says what a file is. Whoever reads it takes it for a part unless end_file was there, too.
+# The first line says what a file is. Without the line of end_file it counts as incomplete.
 begin_file() { printf '# kubediag-collector %s: %s\n' "$version" "$2" >"$out/$1"; }
 
 end_file() { printf '\n# end\n' >>"$out/$1"; }
 
-# within NAME FILE SECONDS COMMAND...: adds to FILE what the command prints, or as much as comes
-# within the time. 124 when that was not all; what else it ends with is for the caller to tell.
+# within NAME FILE SECONDS COMMAND...: appends the output of the command to FILE. Returns 124 after the
+# time limit, otherwise the exit code of the command.
 within() {
   file=$1
   target=$2
@@ -72,7 +72,7 @@ within() {
   return "$(cat "$mark.done")"
 }
 
-# A process in the hands of a dead mount cannot be killed; nobody waits for it.
+# A process that hangs on a dead mount cannot be killed, so it is abandoned.
 give_up() {
   kill -9 "$(cat "$mark.pid")" "$runner" 2>/dev/null
   left_behind=$((left_behind + 1))
@@ -80,12 +80,12 @@ give_up() {
   say "  no answer in time: $file"
 }
 
-# gather FILE SECONDS COMMAND...: like within, into a file of the folder, with a note of a failure.
+# gather FILE SECONDS COMMAND...: like within, into a file of the output, with a note of a failure.
 gather() {
   name_of=$1
   seconds=$2
   shift 2
-  # What is a script of its own would fill the first line, and more.
+  # A shell script would be too long for the first line.
   label=$*
   [ "$1" = sh ] && label=$name_of
   begin_file "$name_of" "$label"
@@ -98,14 +98,14 @@ gather() {
   return "$code"
 }
 
-# The same; a file that was read whole says so at its end.
+# The same; a complete file gets its last line.
 collect() { gather "$@" && end_file "$1"; }
 
-# Of a log its end is what counts; where that is not all of it, it is a part.
+# The end of a log; if that is not all of it, the file stays incomplete.
 collect_log() {
   gather "$@"
   code=$?
-  # It is not there, which is no failure.
+  # A missing log is no failure.
   [ "$code" = 66 ] && rm -f "$out/$1"
   [ "$code" = 0 ] || return 0
   if [ "$(wc -l <"$out/$1")" -gt "$log_lines" ]; then
@@ -115,7 +115,7 @@ collect_log() {
   fi
 }
 
-# Processes that call themselves a kubelet. Their names the kernel tells without asking them.
+# Processes with the name of a kubelet, from /proc.
 # shellcheck disable=SC2016 # what stands in single quotes is for the inner shell
 named='
   for place in /proc/[0-9]*; do
@@ -128,7 +128,7 @@ named='
   done
   exit 0'
 
-# Anybody can take that name, also in a pod: only root, outside of all pods, is believed.
+# Any process can have that name, also in a pod: it must be root's and outside of all pods.
 # shellcheck disable=SC2016
 believed='
   me=$(tr "\000" " " <"/proc/$1/cmdline") || exit 10
@@ -176,8 +176,8 @@ root_of() { # root_of FILE: its words, each on a line
   printf '%s\n' "$found"
 }
 
-# Nothing of a process is ever started, for its file can be anybody's. A program is, when it lies
-# where a system has its programs and nobody but root could have put it there.
+# The program of a process is never run, because anybody could have written it. A program is run only
+# from a system directory that only root can write.
 # shellcheck disable=SC2016
 program_of='
   path=$(readlink "/proc/$1/exe") || exit 1
@@ -220,7 +220,7 @@ fetch() { # fetch FILE URL
   fi
 }
 
-say "gathering into $out"
+say "collecting into $out"
 begin_file notes.txt notes.txt
 collect about.txt 5 uname -a
 
@@ -280,7 +280,7 @@ while read -r one; do
   collect "mountinfo-$one.txt" 5 cat "/proc/$one/mountinfo"
 done <"$work/others"
 
-# Names alone, and by the shell itself: a tool that asks what they are would hang on a dead mount.
+# Only names, by the shell itself: a tool that reads file types would hang on a dead mount.
 # shellcheck disable=SC2016
 collect volumes.txt 20 sh -c '
   for path in "$1"/pods/*/volumes/*/*; do
@@ -289,7 +289,7 @@ collect volumes.txt 20 sh -c '
   done
   exit 0' sh "$root"
 
-# What is not there is an answer, too, and is written where errors are.
+# A missing entry is a result too, and is written to the error output.
 collect root-links.txt 5 sh -c 'ls -ld /bin /sbin /lib /usr/bin 2>&1
   exit 0' sh
 
@@ -322,7 +322,7 @@ if has crictl; then
       break
     fi
     count=$((count + 1))
-    # Without what is verbose: it holds the environment of the container, and so passwords.
+    # Without verbose fields: they contain the environment of the container, and so passwords.
     collect "container-$id.txt" 10 crictl inspect -q "$id"
   done
 else
@@ -332,14 +332,14 @@ fi
 end_file notes.txt
 rm -rf "$work"
 say
-say "$out holds, and leaves nothing out:"
-say "  the mount tables, the names of all volumes, the entries of the kubelet's working folder"
-say "  its log, command line and threads; the kernel's log"
-say "  pods.txt, where the read-only port answered: whole pods, with the values of their variables"
+say "$out contains, without redaction:"
+say "  the mount tables, the names of all volumes, the entries of the kubelet's working directory"
+say "  its log, command line and threads; the kernel log"
+say "  pods.txt, if the read-only port answered: complete pods with their environment variables"
 say "  containers and sandboxes with their labels and annotations"
-say "Look through it before you give it away. What could not be read is in notes.txt."
-[ "$left_behind" -gt 0 ] && say "left behind: $left_behind processes that wait for something dead"
-# A new file only: who may write to this folder could have put a link or a pipe there.
+say "Check it before you share it. What could not be read is in notes.txt."
+[ "$left_behind" -gt 0 ] && say "abandoned: $left_behind processes that hang"
+# Only a new file: another user of this directory could have created a link or a pipe there.
 is_new() { [ ! -e "$1" ] && [ ! -L "$1" ] && (set -C && : >"$1") 2>/dev/null; }
 if has tar && is_new "$out.tgz" && tar -cf - -C "${1:-.}" "$name" 2>/dev/null | gzip >"$out.tgz"; then
   say "packed: $out.tgz"

@@ -51,7 +51,7 @@ describe('all that a fault needs', () => {
   };
   const bare = (text = '') => text.replace(/^# .*\n/, '').replace(/\n# end\n$/, '');
 
-  test('makes it clear; whether a mount answers no text can tell', async () => {
+  test('makes it clear; no text can say whether a mount answers', async () => {
     expect(await verdicts(whole)).toMatchObject({
       [STALE]: 'clear',
       [WITHOUT_LOG_PATH]: 'clear',
@@ -116,7 +116,7 @@ describe('all that a fault needs', () => {
     expect((await verdicts({ ...whole, pods }))[STALE]).toBe('unknown');
   });
 
-  test('what the collector noted is a doubt', async () => {
+  test('a note of the collector makes a verdict unknown', async () => {
     const note = 'kubelet: process 77 may be one, too; process 12 was taken';
     const { faults, examined } = await reportOf({
       ...whole,
@@ -128,7 +128,7 @@ describe('all that a fault needs', () => {
     expect(taken?.detectedAs).toEqual(['what our collector could not read']);
   });
 
-  test('what it noted of a file is told of what that file would have shown', async () => {
+  test('a note on a file is reported for the evidence of that file', async () => {
     const { pods: _, ...rest } = whole;
     const notes = collected('notes.txt', 'pods.txt: ended with 7: curl: (7) Failed to connect\n');
     const { faults } = await reportOf({ ...rest, notes });
@@ -153,7 +153,7 @@ describe('all that a fault needs', () => {
     expect(dead?.reason).toContain('thread 840 of the kubelet waiting for a filesystem');
   });
 
-  test('the command line tells the root; the working folder is for a person', async () => {
+  test('the root comes from the command line; the working directory is for a person', async () => {
     const { node, examined } = await reportOf({
       words: collected('kubelet-cmdline.txt', '/usr/bin/kubelet\n--root-dir=/data/kubelet\n'),
       folder: collected('working-folder.txt', '/:\ntotal 8\ndrwxr-xr-x 2 root root 40 bin\n'),

@@ -84,7 +84,7 @@ describe('a text, or several of them together', () => {
   });
 });
 
-describe('what is told of it', () => {
+describe('what is reported', () => {
   test('each file is taken for something, or for nothing', async () => {
     const { examined: reported } = await examined(
       'message-in-a-chat.md',
@@ -147,7 +147,7 @@ describe('whatever it came through', () => {
     );
   });
 
-  test('what is no text is told by its bytes', () => {
+  test('a binary file is recognized by its bytes', () => {
     const bundle = writeTar([{ name: 'answers.jsonl', content: Buffer.from('{}') }]);
     expect(textsOf('b.tgz', gzipSync(bundle))).toMatchObject([
       { text: '', detectedAs: expect.stringContaining('kubediag replay b.tgz') },

@@ -79,7 +79,7 @@ test('a file that was collected is fetched byte for byte', async () => {
   expect(existsSync(join(folder, 'gone'))).toBe(false);
 });
 
-test('a small one is shown, and one that is not there is told with those that are', async () => {
+test('a small result is shown, and a missing one is reported with the existing ones', async () => {
   const me = await person('echo small');
   expect(await me.fetched('operation.one.output')).toEqual({ code: 0, out: 'small\n', err: '' });
   const none = await me.fetched('other');

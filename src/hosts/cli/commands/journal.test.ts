@@ -13,7 +13,7 @@ const metadata = { uid: 'u-1', namespace: 'default', name: 'web' } as Parameters
   typeof purposeOf
 >[0];
 
-test('a deed names the Diagnosis that it was for; what a person did is for none', async () => {
+test('an action names its Diagnosis; that of a person has none', async () => {
   const record = (entry: number, purpose?: string) => ({
     entry,
     at: '2026-01-02T03:04:05.678Z',

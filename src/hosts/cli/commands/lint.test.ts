@@ -70,7 +70,7 @@ describe('manifests', () => {
     expect(report.problems[0]?.fix).toContain('KUBEDIAG_PARAM_DB_PASSWORD');
   });
 
-  test('of functions that no node runs are told so', () => {
+  test('with functions that no node runs are reported', () => {
     const manifest = (runtime: string, file: string) =>
       OPERATION.replace(
         '    path: /processor/podListCollector\n',
@@ -85,7 +85,7 @@ describe('manifests', () => {
     expect(reported(linted(manifest('Python3', 'function.py')))).toEqual([]);
   });
 
-  test('with a pattern that is none are told so in the words of Go', () => {
+  test('with an invalid pattern are reported with the error of Go', () => {
     const trigger = `apiVersion: diagnosis.kubediag.org/v1
 kind: Trigger
 metadata:
@@ -158,7 +158,7 @@ spec:
     ]);
   });
 
-  test('are told by the line of the key, or of what lacks it', () => {
+  test('are reported with the line of the key, or of its parent', () => {
     const text = SET.replace('    - 2\n', '    - 7\n').replace('    operation: two\n', '');
     expect(reported(linted(`# first\n---\n${OPERATION}---\n${text}`))).toEqual([
       'a.yaml:23 problem spec.adjacencyList[1].to[0]: node 1 leads to node 7, which does not exist',
@@ -205,7 +205,7 @@ spec: {operationSet: set, nodeName: my-node, parameters: {dry: no, wet: 'no'}}
 });
 
 describe('what is no manifest', () => {
-  test('is told with the line at which it ceases to be one', () => {
+  test('is reported with the line of the error', () => {
     const [first] = reported(linted(`${OPERATION}---\nkind: [\n`));
     expect(first).toMatch(/^a[.]yaml:\d+ problem undefined: /);
     const [twice] = linted(`${OPERATION}kind: Operation\n`).problems;
@@ -273,7 +273,7 @@ describe('kubediag lint', () => {
     expect(stdout).toContain('  fix   write the path of the processor');
   });
 
-  test('tells programs the same', () => {
+  test('prints the same as JSON', () => {
     const args = ['-f', join(scratch, 'one.yaml'), join(scratch, 'deep'), '-o', 'json'];
     const { status, stdout } = run(args);
     expect(status).toBe(0);

@@ -57,10 +57,10 @@ const diagnosis = (spec: object = {}, name = 'd') =>
 
 async function run(
   items: readonly object[],
-  ...wishes: readonly (string | { readonly stopOnceThere: string })[]
+  ...requests: readonly (string | { readonly stopOnceThere: string })[]
 ) {
-  const args = wishes.filter((options) => typeof options === 'string');
-  const [stopping] = wishes.filter((options) => typeof options !== 'string');
+  const args = requests.filter((options) => typeof options === 'string');
+  const [stopping] = requests.filter((options) => typeof options !== 'string');
   const file = join(folder, 'all.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   const rest = ['run', '-f', file, '--node-name', 'my-node', '-o', 'json', ...args];
@@ -114,7 +114,7 @@ describe('a graph of steps of others and of ours', patient, () => {
     expect(Object.keys(status.operationResults)).toHaveLength(10);
   });
 
-  test('a server, a script and a collector of ours, each told what came before', async () => {
+  test('a server, a script and a built-in collector, each with the results before', async () => {
     stored = { greeting: 'hello' };
     const rest = { argKeys: ['greeting', 'nobody', 'who'], operationResultKey: 'said' };
     const items = [
@@ -184,7 +184,7 @@ describe('what is not run', patient, () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  test('a deadline for the whole ends a step and what would follow', async () => {
+  test('the deadline of a Diagnosis ends a step and those that follow', async () => {
     const items = [
       runs('slow', 'sleep 60'),
       runs('next', 'true'),

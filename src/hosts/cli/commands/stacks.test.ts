@@ -49,7 +49,7 @@ async function shown(file: string, output?: 'wide' | 'json') {
 }
 
 describe('kubediag stacks', () => {
-  test('a blocked loop is told first, with its cause and its stack, in 80 columns', async () => {
+  test('a blocked loop is shown first, with its cause and its stack, in 80 columns', async () => {
     const { out, code } = await shown(dump('blocked-loop-each.txt'));
     expect(code).toBe(EXIT.found);
     const lines = out.split('\n').filter((line) => !line.includes('/'));
@@ -89,7 +89,7 @@ describe('kubediag stacks', () => {
     });
   });
 
-  test('what is no dump is told what was expected; what is not there, too', async () => {
+  test('a file without a dump, and a missing file, are usage errors', async () => {
     const file = join(scratch, 'none.txt');
     writeFileSync(file, 'hello\n');
     const { err, code } = await shown(file);
@@ -115,7 +115,7 @@ describe('kubediag stacks', () => {
   });
 });
 
-test('a reader that is left behind is told within the screen', async () => {
+test('an abandoned reader is reported within the width of the screen', async () => {
   const { said, terminal } = paper();
   const source = `/var/lib/kubelet/pods/29da79e5/volumes/kubernetes.io~nfs/${'x'.repeat(60)}`;
   await reportAbandoned({ leftBehind: async () => [{ pid: 812, source }] }, terminal);
@@ -139,7 +139,7 @@ describe('kubediag profile', () => {
   test.each([
     ['packed', gzipSync(PROFILE)],
     ['plain', PROFILE],
-  ])('a %s file is shown, kept and drawn', async (name, bytes) => {
+  ])('a %s file is shown, saved and drawn', async (name, bytes) => {
     const [file, flame, save] = ['.pprof', '.html', '.copy'].map((end) =>
       join(scratch, name + end),
     );
@@ -158,7 +158,7 @@ describe('kubediag profile', () => {
     expect(readFileSync(flame ?? '', 'utf8')).toContain('&#60;b&#62;&#38;main.main</th>');
   });
 
-  test('what is no profile is told so, and nothing but seconds are seconds', async () => {
+  test('an invalid profile and invalid seconds are usage errors', async () => {
     const file = join(scratch, 'bad.pprof');
     const { terminal } = paper();
     for (const bytes of [Buffer.from('<html>'), gzipSync(PROFILE).subarray(0, 40)]) {

@@ -20,7 +20,7 @@ const appeared = (at: number, reason = 'LeftoverStays') =>
     },
   }) as unknown as Change;
 
-test('of findings alike that appear together one is told, and each has its line', () => {
+test('one of several similar findings is shown in full, and each has a line', () => {
   expect(changesText([appeared(0), appeared(1), appeared(2, 'Other')], TERMINAL)).toBe(
     [
       '10:22:33  leftover-volume-directory  f0 appeared: latent',

@@ -14,7 +14,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'kubediag-read-given-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 const at = (name: string) => join(scratch, name);
 
-test('files have one limit for all of them together, and what is beyond it is told', async () => {
+test('all files share one limit, and files beyond it are reported', async () => {
   writeFileSync(at('small'), 'some text\n');
   writeFileSync(at('large'), '');
   truncateSync(at('large'), TEXTS_BYTES_MAX);
@@ -31,7 +31,7 @@ test('what has no end is not read to it', async () => {
   expect({ files, unread }).toMatchObject({ files: [], unread: [{ name: '/dev/zero' }] });
 }, 20_000);
 
-test('an archive of very many files is told, and not read', async () => {
+test('an archive with too many files is reported, and not read', async () => {
   const entries = Array.from(Array(2_001).keys(), (number) => ({
     name: `${number}`,
     content: Buffer.from('x'),
@@ -85,7 +85,7 @@ test('a stream is unpacked where it is packed, however small its pieces are', as
   expect(await textIn(plainPieces(Readable.from([])))).toBe('');
 });
 
-test('unpacking has a limit of bytes and one of time, and what is broken is told', async () => {
+test('unpacking has limits of size and time, and corrupt data is reported', async () => {
   const packed = () => Readable.from([gzipSync(Buffer.alloc(5_000_000))]);
   const limited = (bytesMax: number, msMax: number) =>
     textIn(unpackedPieces(packed(), { bytesMax, msMax }));

@@ -49,12 +49,12 @@ test('a wait that was over in between begins anew', async () => {
   expect(await seenAfter(over, fixture())).toEqual([undefined]);
 });
 
-test('a look that could not see the threads ends no wait', async () => {
+test('a check that could not read the threads ends no wait', async () => {
   const blind = fixture().set('threads', { threadsOf: 812 }, { failure: 'timeout' });
   expect(await seenAfter(blind, fixture())).toEqual([120_000]);
 });
 
-test('a look that sees nobody wait changes no settings', () => {
+test('a check without waits changes no settings', () => {
   const settings = { kubeletPid: 1 };
   expect(new SeenWaits().addedTo(settings)).toBe(settings);
 });

@@ -55,7 +55,7 @@ async function asked(
   return { consent: await consent(RECOVERY, FINDING, named), seen: seen.join('') };
 }
 
-test('a person is told what it is about, and asked', async () => {
+test('a person sees the action, and is asked', async () => {
   const yes = await asked({}, { isThere: true, says: true });
   expect(yes.consent).toEqual({ given: 'to-act' });
   expect(yes.seen).toBe(

@@ -28,7 +28,7 @@ test('one that does not leaves out what is the same in every row, and cuts nothi
   ]);
 });
 
-test('a single row keeps what names it', () => {
+test('a single row shows what names it', () => {
   expect(findingTable(rows.slice(0, 1), 30)).toEqual([
     'FINDING  POD                        CONTAINER  VOLUME',
     'a82ba1   production/web-frontend-1  app        data',

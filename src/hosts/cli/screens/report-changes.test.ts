@@ -36,7 +36,7 @@ function report(verdict: FaultReport['verdict'], ...findings: readonly FindingRe
 const reported = (before: Report | undefined, after: Report) =>
   changesOf(before, after).map((each) => [each.change, each.finding?.id, each.before]);
 
-test('nothing is told when nothing is otherwise', () => {
+test('nothing is reported without a change', () => {
   expect(reported(report('clear'), report('clear'))).toEqual([]);
   const found = report('found', finding('a', 'active'));
   expect(reported(found, found)).toEqual([]);
@@ -62,7 +62,7 @@ test('what can no longer be judged is not called gone', () => {
   expect(reported(report('unknown'), report('clear'))).toEqual([['verdict', undefined, 'unknown']]);
 });
 
-test('the first report tells all that there is', () => {
+test('the first report has everything', () => {
   expect(reported(undefined, report('found', finding('a', 'active')))).toEqual([
     ['appeared', 'a', undefined],
   ]);

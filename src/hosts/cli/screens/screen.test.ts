@@ -52,7 +52,7 @@ function screen(...faults: readonly FaultReport[]): string {
   return screenOf(reportOn(...faults), TERMINAL, false);
 }
 
-test('findings of several faults stand by what hurts most', () => {
+test('findings of several faults are sorted by severity', () => {
   const shown = screen(
     fault('one', { state: 'active' }, { state: 'latent' }),
     fault('two', { state: 'damaged' }),
@@ -60,7 +60,7 @@ test('findings of several faults stand by what hurts most', () => {
   expect(heads(shown)).toEqual(['DAMAGED two', 'ACTIVE one', 'LATENT one']);
 });
 
-test('what must be repaired first is told before what to do, and why', () => {
+test('a repair that must come first is shown with the reason', () => {
   const waitsFor = [{ fault: 'two', finding: 'abc123', why: 'it deletes files of the node' }];
   const shown = screen(fault('one', { waitsFor, alternatives: ['reboot'] }));
   const first = shown.indexOf('first kubediag recover two --finding abc123');
@@ -222,7 +222,7 @@ test('a long quote is cut between words, and -v shows more of it', () => {
   expect(screenOf(reportOn(sick), TERMINAL, true).match(/\bword\d+\b/g)).toHaveLength(150);
 });
 
-test('where other findings need room too, a finding is told in brief', () => {
+test('beside other findings a finding is shown in brief', () => {
   const proof = Array.from({ length: 9 }, (_, at) => ({ claim: `claim ${at}`, origin: 'log' }));
   const one = fault('one', { proof, prevention: ['do it otherwise'] });
   const alone = screen(one);
@@ -236,7 +236,7 @@ test('where other findings need room too, a finding is told in brief', () => {
   expect(screenOf(reportOn(one, fault('two', {})), TERMINAL, true)).toContain('claim 8');
 });
 
-test('where a proof was read is told once for those that follow each other', () => {
+test('the origin of consecutive proofs is shown once', () => {
   const proof = [
     {
       claim: 'it is there',

@@ -70,7 +70,7 @@ test('who is gone is said to be gone, and nothing of a node can move the cursor'
   expect(shown).toContain('while the process runs');
 });
 
-test('what was lost is told', () => {
+test('lost events are reported', () => {
   const line = countsLine(2, { ended: 'time', calls: 90, lost: 3, unresolved: 4, isBehind: true });
   expect(line).toContain('90 deletions and renames seen on this machine, 2 below');
   expect(line).toContain('3 events lost');

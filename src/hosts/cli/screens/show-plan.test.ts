@@ -52,7 +52,7 @@ function shown(show: (terminal: Terminal) => void): string {
 describe('the plan of a recovery from 42 findings', () => {
   const findings = Array.from({ length: 42 }, (_, at) => finding(at));
 
-  test('begins with what it is about, tells one, and names the others', () => {
+  test('begins with the fault, shows one finding, and names the others', () => {
     const plan = shown((terminal) => showPlan({ fault, findings }, looked, terminal));
     expect(plan.split('\n')[0]).toBe(
       'Repairing 42 latent findings of leftover-volume-directory will change worker-7:',
@@ -63,13 +63,13 @@ describe('the plan of a recovery from 42 findings', () => {
     expect(plan.match(/^leaves/gm)).toHaveLength(1);
   });
 
-  test('tells each that asks for a word of its own', () => {
+  test('shows each that needs its own confirmation', () => {
     const plan = shown((terminal) => showPlan({ fault, findings }, looked, terminal));
     expect(plan).toContain('--confirm uid-7');
     expect(plan.match(/^touches/gm)).toHaveLength(2);
   });
 
-  test('tells all of them where that is wanted', () => {
+  test('shows all of them if that is wanted', () => {
     const plan = shown((terminal) => showPlan({ fault, findings }, looked, terminal, true));
     expect(plan.match(/^touches/gm)).toHaveLength(42);
   });
