@@ -75,7 +75,7 @@ test('a file that was collected is fetched byte for byte', async () => {
   expect(existsSync(join(folder, 'target'))).toBe(false);
   rmSync(path);
   const gone = await me.fetched('operation.one.output', join(folder, 'gone'));
-  expect(gone).toMatchObject({ code: 3, err: expect.stringContaining('there is no file') });
+  expect(gone).toMatchObject({ code: 3, err: expect.stringContaining('not found') });
   expect(existsSync(join(folder, 'gone'))).toBe(false);
 });
 
