@@ -13,6 +13,14 @@ export interface Break {
   /** What happens to the node: one sentence without a full stop. */
   readonly about: string;
   readonly expected: Expected;
+  /** Where it shows the fault best: its stop on the tour. */
+  readonly tour?: {
+    readonly title: string;
+    /** How the fault comes about on a real node. */
+    readonly story: string;
+    /** Further options of `recover`: --wait, where something is to be seen afterwards. */
+    readonly recoverWith?: readonly string[];
+  };
   /** The behaviour of the kubelet that the fault needs; any if absent. */
   readonly kubelet?: Habit;
   /** Why the kubelet starts and removes no pods afterwards; absent if it does. */

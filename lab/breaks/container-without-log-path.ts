@@ -62,6 +62,13 @@ const collected: readonly Break[] = [
     ...named('broker-damaged'),
     about:
       "keadm's broker exited without a log path, and the kubelet deletes /bin instead of its log",
+    tour: {
+      title: 'The kubelet that deletes /bin',
+      story:
+        'An installer creates a container without the kubelet and without a log path. After it has ' +
+        'exited, the kubelet removes it, and to remove its logs deletes everything that matches "*" in ' +
+        'its own working directory: /. The first entry to go is /bin, and nobody can log in any more.',
+    },
     leftOut: cannotDamage,
     expected: { ...DAMAGED, ...removedAndRestored(BROKER) },
     make: (node) => collectOf(node, [BROKER], 'boot'),

@@ -66,6 +66,13 @@ const active: readonly Break[] = [
     ...named('nfs-active'),
     stopsPods: 'hung',
     about: "the server of a deleted pod's volume stops responding, and the kubelet hangs on it",
+    tour: {
+      title: 'The mount that nobody can touch',
+      story:
+        'The server of a volume stops responding: its process hangs, or its network is down. Every ' +
+        'process that touches the mount hangs, at some point the kubelet too, as it cleans up after a ' +
+        'pod. From then on new pods stay Pending on a node that reports Ready.',
+    },
     expected: ACTIVE,
     ...needs(HABITS.asksEveryServer),
     make: async (node) => {

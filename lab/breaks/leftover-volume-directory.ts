@@ -112,6 +112,13 @@ const others: readonly Break[] = [
     ...{ kind: 'fault', fault: FAULT, variant: 'exists-active' },
     about:
       'a plugin fails a dozen times to rename a volume to a directory that it has just created',
+    tour: {
+      title: 'The directories that pile up',
+      story:
+        'To delete a volume, some plugins create a directory, rename the volume to it and delete it. If ' +
+        'the rename fails the directory stays, and the next attempt creates another one. After months ' +
+        'there are thousands, and the kubelet examines every one of them again and again.',
+    },
     expected: PILE_GONE,
     ...needs(HABITS.leavesEmptyFolders),
     make: async (node) => {

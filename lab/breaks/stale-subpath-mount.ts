@@ -224,8 +224,18 @@ function subpathsOf(uid: string): string {
 /** All volumes that a kubelet updates atomically. */
 const EVERY_SOURCE = [ofConfigMap, ofSecret, ofProjected, ofDownwardApi];
 
+const TOUR: Break['tour'] = {
+  title: 'The container that cannot start again',
+  story:
+    'A pod mounts one file of a ConfigMap by subPath. Somebody changes the ConfigMap, and nothing ' +
+    'happens for weeks. Then the container exits, and an older kubelet restarts it with a mount ' +
+    'whose file was deleted long ago. It never starts again, although the pod was not changed.',
+  recoverWith: ['--wait'],
+};
+
 export const staleSubpathMount: readonly Break[] = [
-  ...[...EVERY_SOURCE, ofFolder, ofTwoContainers].map(active),
+  { ...active(ofConfigMap), tour: TOUR },
+  ...[ofSecret, ofProjected, ofDownwardApi, ofFolder, ofTwoContainers].map(active),
   ...EVERY_SOURCE.map(latent),
   ...EVERY_SOURCE.map(benign),
 ];

@@ -110,8 +110,10 @@ function rank({ state }: Finding): number {
 }
 
 /** The same subject of the same fault has the same id in every check. */
-export function findingId(fault: { readonly id: string }, { pins }: Finding): string {
+export function findingId(fault: Pick<AnyFault, 'id' | 'identifiedBy'>, { pins }: Finding): string {
   const FINDING_ID_DIGITS = 6;
-  const parts = Object.entries(pins).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const parts = Object.entries(pins)
+    .filter(([name]) => fault.identifiedBy?.includes(name) ?? true)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
   return shortHash(JSON.stringify([fault.id, parts]), FINDING_ID_DIGITS);
 }

@@ -48,7 +48,7 @@ function findingReport(
   finding: Finding,
   all: readonly Judged[],
 ): FindingReport {
-  const { pins: _pins, contents: _contents, mustName: _mustName, ...reported } = finding;
+  const { pins: _pins, mustName: _mustName, ...reported } = finding;
   const isOurs = finding.state !== 'benign';
   const waiting = waitsFor(fault, finding, all);
   return {

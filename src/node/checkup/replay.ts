@@ -1,4 +1,5 @@
-import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
+import { numberAt, textAt } from '../../lib/std/json.ts';
+import { faults } from '../faults/index.ts';
 import type { SnapshotOptions } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Bundle } from '../recording/bundle.ts';
@@ -13,11 +14,11 @@ import { takeSnapshot } from './take-snapshot.ts';
 /** Judges a recorded node: the report that a check made when the bundle was recorded. */
 export async function replayCheck(
   bundle: Bundle,
-  faults: readonly AnyFault[],
+  asked: readonly AnyFault[],
   only?: PodName,
 ): Promise<Report> {
   const snapshot = takeSnapshot(new RecordedNode(bundle.recording), settingsIn(bundle));
-  const judged = await checkUp(faults, snapshot, only);
+  const judged = await checkUp(asked, snapshot, only);
   return makeReport({ ...(await nodeFacts(snapshot)), tookMs: bundle.tookMs }, judged);
 }
 
@@ -28,17 +29,11 @@ export function settingsIn({ settings }: Pick<Bundle, 'settings'>): SnapshotOpti
     kubeletRoot: textAt(settings, 'kubeletRoot'),
     runtimeEndpoint: textAt(settings, 'runtimeEndpoint'),
     kubeletLog: textAt(settings, 'kubeletLog'),
-    minimumAgeMs: numberAt(settings, 'minimumAgeMs'),
-    waitedMs: waitsIn(settings),
+    ...Object.fromEntries(options.map(({ name, read }) => [name, read(settings[name])])),
   };
   const isValid = Object.entries(known).every(([name, value]) => settings[name] === value);
   if (!isValid) throw new BundleError('manifest.json: invalid settings');
   return known;
 }
 
-function waitsIn(settings: Bundle['settings']): SnapshotOptions['waitedMs'] {
-  const waits = fieldAt(settings, 'waitedMs');
-  if (typeof waits !== 'object' || waits === null || Array.isArray(waits)) return undefined;
-  const isValid = Object.values(waits).every((ms) => Number.isFinite(ms) && Number(ms) >= 0);
-  return isValid ? (waits as Readonly<Record<string, number>>) : undefined;
-}
+const options = faults.flatMap((fault) => fault.options ?? []);

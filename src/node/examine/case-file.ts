@@ -26,12 +26,13 @@ import { syncLoopIn } from '../evidence/stacks/sync-loop.ts';
 import { syncLoopDump } from '../evidence/stacks/sync-loop-dump.ts';
 import { leftoverFolders } from '../evidence/volumes/leftover-folders.ts';
 import { teardownLog } from '../evidence/volumes/teardown-log.ts';
-import type { Evidence } from '../model/evidence.ts';
+import type { Evidence, Snapshot } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { NodeReader, TreeFolder } from '../model/node-reader.ts';
 import { type Gathering, gather } from './gathering.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
 import { givenLinks } from './given-links.ts';
+import { givenLogPaths } from './given-log-paths.ts';
 import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
 import { givenNode } from './given-node.ts';
 import { givenRoot } from './given-root.ts';
@@ -45,6 +46,8 @@ import { suspicionsIn } from './suspicions.ts';
 export interface CaseFile {
   readonly files: readonly TakenFile[];
   readonly values: ReadonlyMap<Evidence<unknown>, unknown>;
+  /** How evidence is collected that the texts hold in part. */
+  readonly collectors: ReadonlyMap<Evidence<unknown>, (snapshot: Snapshot) => Promise<unknown>>;
   /** Answers for evidence that is collected as on a node, such as the words of a runtime. */
   readonly node: NodeReader;
   readonly runtime: GivenRuntime;
@@ -94,6 +97,7 @@ export async function caseFileOf(
   return {
     files: gathered.files,
     values,
+    collectors: collectorsOf(gathered, log),
     // The last time in the texts is the moment at which they were taken.
     node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
     runtime: gathered.runtime,
@@ -137,6 +141,11 @@ function givenKubelet(root: string, rootOrigin: string): Kubelet {
     rejected: [],
     unknowns: [],
   };
+}
+
+function collectorsOf({ runtime }: Gathering, log: KubeletLog | undefined): CaseFile['collectors'] {
+  if (runtime.inspected.size === 0) return new Map();
+  return new Map([[unloggedContainers, (snapshot) => givenLogPaths(runtime, log, snapshot)]]);
 }
 
 type Values = Map<Evidence<unknown>, unknown>;

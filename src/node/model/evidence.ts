@@ -5,6 +5,10 @@ import type { NodeReader } from './node-reader.ts';
 export interface Evidence<T> {
   readonly id: string;
   readonly title: string;
+  /** What a person runs to collect it; `kubediag check` where no single command shows it. */
+  readonly command?: string;
+  /** It needs nothing but other evidence, or answers that given texts may hold. */
+  readonly isDerived?: true;
   readonly collect: (snapshot: Snapshot) => Promise<T>;
 }
 
@@ -18,20 +22,26 @@ export interface Snapshot {
   of<T>(evidence: Evidence<T>): Promise<T>;
 }
 
-/** What a person may specify because the node does not show it. */
+/** What a person, or an earlier check, knows and the node cannot tell. */
 export interface SnapshotOptions {
   readonly kubeletPid?: number | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;
   /** The file that the kubelet logs to, when it is not found by itself. */
   readonly kubeletLog?: string | undefined;
-  /** A younger leftover directory may still be in use. */
-  readonly minimumAgeMs?: number | undefined;
-  /**
-   * For how long earlier checks have seen calls of the kubelet that do not return. Set by a watch, so
-   * that the next check, or a replay of it, can say how long they last.
-   */
-  readonly waitedMs?: Readonly<Record<string, number>> | undefined;
+  /** The options that faults declare, by name: `optionValue` reads them. */
+  readonly [option: string]: unknown;
+}
+
+/** An option that one kind of evidence takes, and the fault that needs it declares. */
+export interface EvidenceOption<T> {
+  readonly name: string;
+  /** The value as it is, if it is one; a bundle may hold anything. */
+  readonly read: (value: unknown) => T | undefined;
+}
+
+export function optionValue<T>(option: EvidenceOption<T>, options: SnapshotOptions): T | undefined {
+  return option.read(options[option.name]);
 }
 
 /** Something that was asked for and may not have been answered. */

@@ -1,8 +1,8 @@
 import type { Action } from './action.ts';
-import type { Collected, Needs } from './evidence.ts';
+import type { Collected, EvidenceOption, Needs } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { LogSignature } from './log-signature.ts';
-import type { MessageRule } from './redaction.ts';
+import type { FileRule, MessageRule } from './redaction.ts';
 import type { Suspicions } from './suspicion.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -22,13 +22,25 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly isOfTheNode?: true;
   /** Every reason a finding of this fault may carry, and what it means. */
   readonly reasons: Readonly<Record<string, string>>;
+  /** The pins that make the id of a finding; all of them where it is absent. */
+  readonly identifiedBy?: readonly (keyof P & string)[];
   readonly needs: N;
+  readonly options?: readonly EvidenceOption<unknown>[];
   /** What it alone reads in logs. */
   readonly logSignatures?: readonly LogSignature[];
   /** Set when it reads messages about containers: the parts of one that a bundle may contain. */
   readonly redactMessage?: MessageRule;
+  /** What a bundle may contain of a file that it alone reads. */
+  readonly redactFile?: FileRule;
   /** What makes a text that somebody sent suspicious, where it is no evidence. */
   readonly suspicions?: Suspicions;
+  /** Which deletions that `kubediag trace` sees are due to this fault, and how. */
+  readonly deletion?: {
+    readonly isCause: (name: string, stack: readonly string[]) => boolean;
+    readonly why: readonly string[];
+  };
+  /** The processor of the KubeDiag contract that knows this fault by an older name. */
+  readonly processor?: string;
   /** Nothing else on the node works while it has this fault, so it is reported first. */
   readonly isFirst?: true;
   readonly diagnose: (evidence: Collected<N>) => Verdict<P>;

@@ -54,6 +54,4 @@ export interface Finding<P extends object = object> {
   readonly pins: P;
   /** The uids of the pods that a person must name: whether they are gone is not proven. */
   readonly mustName?: readonly string[];
-  /** What the pinned object contained at the time of the check, for its recovery; no part of its id. */
-  readonly contents?: readonly string[];
 }

@@ -20,7 +20,7 @@ import { redactText } from './redact-text.ts';
 /**
  * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
  * Parsed, it gives the same evidence. What nobody here knows is withheld, so evidence that asks a
- * new kind of file or page must be added here, or its replay fails at once.
+ * new kind of file or page must be added here, or by its fault, or its replay fails at once.
  */
 export function redactAnswer<K extends QuestionKind>(
   kind: K,
@@ -36,7 +36,7 @@ export function redactAnswer(
 ): Answer<QuestionKind> {
   switch (kind) {
     case 'file':
-      return redactFile((question as Question<'file'>).path, answer as string);
+      return redactFile((question as Question<'file'>).path, answer as string, rules);
     case 'kubelet':
       return redactPage((question as Question<'kubelet'>).path, answer as HttpAnswer, rules);
     case 'goroutines':
@@ -56,7 +56,7 @@ export function redactAnswer(
   }
 }
 
-const NOTHING_READ: RedactionRules = { logSignatures: [], messages: [] };
+const NOTHING_READ: RedactionRules = { logSignatures: [], messages: [], files: [] };
 
 /** Why a question was not answered, as it may leave the node: also that is in others' words. */
 export function redactDetail(failure: ReadFailure, detail: string): string {
@@ -78,7 +78,9 @@ const FUSE_REQUESTS = /\/fuse\/connections\/\d+\/waiting$/;
 // /proc/4711/net/tcp6
 const CONNECTIONS = /^\/proc\/[^/]+\/net\/(?:tcp|udp)6?$/;
 
-function redactFile(path: string, text: string): string {
+function redactFile(path: string, text: string, { files }: RedactionRules): string {
+  const rule = files.find((each) => each.path.test(path));
+  if (rule) return rule.redact(text);
   if (CONNECTIONS.test(path)) return listeners(text);
   // 3
   if (FUSE_REQUESTS.test(path) && /^\d+\s*$/.test(text)) return text;

@@ -108,7 +108,7 @@ export const removeContainer: Handler<'remove-container'> = {
 
 function stillArmed(others: readonly UnloggedContainer[]): string {
   const names = others.map(({ id }) => id.slice(0, SHORT_ID)).join(', ');
-  const todo = 'run kubediag check container-without-log-path for them';
+  const todo = 'run kubediag check for them';
   return `other containers without a log path are still there: ${names}; ${todo}`;
 }
 

@@ -6,9 +6,10 @@ import { mountsOnPaths } from '../evidence/mounts/mount-places.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
 import { storedNamespaces } from '../evidence/mounts/open-mounts.ts';
 import { leftoverName } from '../evidence/volumes/leftover-names.ts';
+import { minimumAge } from '../evidence/volumes/minimum-age.ts';
 import type { Action, Failure, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Snapshot } from '../model/evidence.ts';
+import { optionValue, type Snapshot } from '../model/evidence.ts';
 import type { Entry } from '../model/node-reader.ts';
 import { usersOf } from './folder-users.ts';
 import type { Handler } from './handler.ts';
@@ -112,7 +113,7 @@ async function sightOf(
   snapshot: Snapshot,
 ): Promise<Observation> {
   const { root, process } = await snapshot.of(kubelet);
-  const age = snapshot.settings.minimumAgeMs ?? LEFTOVER_AGE_MS;
+  const age = optionValue(minimumAge, snapshot.settings) ?? LEFTOVER_AGE_MS;
   return {
     snapshot,
     process: process ?? FIRST_PROCESS,

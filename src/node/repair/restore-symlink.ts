@@ -85,7 +85,7 @@ async function stillArmed(snapshot: Snapshot): Promise<Outcome | undefined> {
   const names = armed.map(({ id, name }) => `"${name}" (${id.slice(0, 13)})`).join(', ');
   const what = 'the kubelet would delete it again within a minute';
   const why = `these containers without a log path are still there: ${names}`;
-  return refusal(what, why, 'recover those first: kubediag check container-without-log-path');
+  return refusal(what, why, 'recover those first: kubediag check');
 }
 
 function cannotAct(why: string | undefined): Outcome | undefined {

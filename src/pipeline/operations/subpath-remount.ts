@@ -97,7 +97,7 @@ function unmounted(target: string, record: StepRecord): OperationResult {
 }
 
 function staleSubpathMount(): AnyFault {
-  const fault = faults.find(({ id }) => id === 'stale-subpath-mount');
+  const fault = faults.find(({ processor }) => processor === 'subpathRemount');
   if (!fault) throw new Error('the fault of this step is not in the catalogue');
   return fault;
 }

@@ -1,6 +1,7 @@
 import { defined } from '../../../lib/std/defined.ts';
 import type { OptionsOf } from '../../../lib/terminal/command-spec.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { minimumAge } from '../../../node/evidence/volumes/minimum-age.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import { type NODE_OPTIONS, STATE_FOLDER } from './shared-options.ts';
 
@@ -14,7 +15,7 @@ export function snapshotOptionsOf(options: NodeOptions): SnapshotOptions {
     ...(kubeletRoot === undefined ? {} : { kubeletRoot: absolute('--kubelet-root', kubeletRoot) }),
     runtimeEndpoint,
     ...(kubeletLog === undefined ? {} : { kubeletLog: absolute('--kubelet-log', kubeletLog) }),
-    ...(minAge === undefined ? {} : { minimumAgeMs: durationMs('--min-age', minAge) }),
+    ...(minAge === undefined ? {} : { [minimumAge.name]: durationMs('--min-age', minAge) }),
   });
 }
 

@@ -25,7 +25,7 @@ import {
   adviceAfter,
   countsLine,
   deletionJson,
-  isLogRemoval,
+  faultOf,
   showDeletion,
 } from '../screens/show-deletion.ts';
 
@@ -103,7 +103,7 @@ function reportEnd(
     terminal.err(adviceAfter(end));
     return EXIT.unknown;
   }
-  const isFound = deletions.some(isLogRemoval);
+  const isFound = deletions.some(faultOf);
   if (options.output === 'json') {
     const { ended, calls, lost, isBehind, unresolved } = end;
     const document = {

@@ -1,5 +1,5 @@
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
-import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
+import { blockedThreads, seenWaits } from '../../../node/evidence/stacks/blocked-threads.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import { RecordedNode } from '../../../node/recording/recorded-node.ts';
@@ -21,7 +21,7 @@ export class SeenWaits {
   addedTo(settings: SnapshotOptions): SnapshotOptions {
     if (this.#firstSeenMs.size === 0) return settings;
     const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first] as const);
-    return { ...settings, waitedMs: Object.fromEntries(waits) };
+    return { ...settings, [seenWaits.name]: Object.fromEntries(waits) };
   }
 
   /** Reads only the recording: what the check has not read, it has not seen. */

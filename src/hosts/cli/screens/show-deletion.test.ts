@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemTerminal } from '../../../lib/terminal/terminal.ts';
 import type { Deletion } from '../../../node/trace/trace-deletions.ts';
-import {
-  adviceAfter,
-  countsLine,
-  deletionJson,
-  isLogRemoval,
-  showDeletion,
-} from './show-deletion.ts';
+import { adviceAfter, countsLine, deletionJson, faultOf, showDeletion } from './show-deletion.ts';
 
 const CHAIN = [
   'syscall.unlinkat',
@@ -52,7 +46,7 @@ test('the chain of the seed is named, with the command that checks it', () => {
 
 test('the kubelet that removes a log by its whole path does its work', () => {
   const usual = deletionOf({ name: '/var/log/pods/x/0.log', path: '/var/log/pods/x/0.log' });
-  expect(isLogRemoval(usual)).toBe(false);
+  expect(faultOf(usual)).toBeUndefined();
   expect(showDeletion(usual, terminal)).not.toContain('fault');
   expect(deletionJson(usual)).toMatchObject({ fault: null });
 });

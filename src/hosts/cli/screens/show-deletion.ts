@@ -1,22 +1,20 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import {
-  isRelative,
-  removesContainerLog,
-} from '../../../node/evidence/deletions/deletion-trace.ts';
+import { isRelative } from '../../../node/evidence/deletions/deletion-trace.ts';
+import { faults } from '../../../node/faults/index.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
 import type { StackFrame } from '../../../node/trace/name-stack.ts';
 import type { Deletion, TraceEnd } from '../../../node/trace/trace-deletions.ts';
 import { count } from './alike-findings.ts';
 
-const FAULT = 'container-without-log-path';
-
-/** The kubelet mistakes an entry of its working directory for the log of a container. */
-export function isLogRemoval({ name, stack }: Deletion): boolean {
-  return isRelative(name) && removesContainerLog(stack.flatMap((frame) => frame.function ?? []));
+/** The fault that makes the kubelet delete this, where one is known. */
+export function faultOf({ name, stack }: Deletion): AnyFault | undefined {
+  const functions = stack.flatMap((frame) => frame.function ?? []);
+  return faults.find(({ deletion }) => deletion?.isCause(name, functions));
 }
 
 export function deletionJson(deletion: Deletion): object {
-  return { ...deletion, fault: isLogRemoval(deletion) ? FAULT : null };
+  return { ...deletion, fault: faultOf(deletion)?.id ?? null };
 }
 
 const VERB = {
@@ -39,12 +37,12 @@ export function showDeletion(deletion: Deletion, { style }: Terminal): string {
     ...placeText(process).map((text) => line('in', text)),
     ...stackLines(stack, process.isGone),
   ];
-  if (isLogRemoval(deletion)) {
+  const fault = faultOf(deletion);
+  if (fault) {
     lines.push(
-      line('fault', style('bold', FAULT)),
-      line('', 'the kubelet removes a container that has no log path, and mistakes'),
-      line('', 'the entries of its own working directory for its log'),
-      line('do', `kubediag check ${FAULT}`),
+      line('fault', style('bold', fault.id)),
+      ...(fault.deletion?.why ?? []).map((text) => line('', text)),
+      line('do', `kubediag check ${fault.id}`),
     );
   }
   return `${lines.join('\n')}\n\n`;

@@ -33,6 +33,8 @@ export type ContainerStatuses = ReadonlyMap<string, ContainerStatus>;
 export const containerStatuses = defineEvidence<ContainerStatuses>({
   id: 'container-statuses',
   title: 'Containers that do not run, in pods whose mounts lost their sources',
+  command: 'crictl inspect $(crictl ps -a -q)',
+  isDerived: true,
   collect: async (snapshot) => {
     const [{ mounts }, { containers: list }, { socket }] = await Promise.all([
       snapshot.of(mountTable),

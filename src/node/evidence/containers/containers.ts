@@ -39,6 +39,8 @@ export interface Containers {
 export const containers = defineEvidence<Containers>({
   id: 'containers',
   title: 'Containers and sandboxes as the runtime has them',
+  command: 'crictl ps -a -o json; crictl pods -o json',
+  isDerived: true,
   collect: async (snapshot) => {
     const { socket } = await snapshot.of(runtime);
     const [sandboxList, containerList] = await Promise.all([

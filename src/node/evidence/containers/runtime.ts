@@ -29,6 +29,8 @@ const USUAL_SOCKETS = [
 export const runtime = defineEvidence<Runtime>({
   id: 'runtime',
   title: 'The container runtime',
+  command: 'crictl version',
+  isDerived: true,
   collect: async (snapshot) => {
     const { runtimeSocket } = await snapshot.of(kubelet);
     if (runtimeSocket) return askVersion(snapshot, runtimeSocket);

@@ -68,6 +68,7 @@ export interface UnloggedContainers {
 export const unloggedContainers = defineEvidence<UnloggedContainers>({
   id: 'unlogged-containers',
   title: 'Containers without a log path',
+  command: 'crictl inspect $(crictl ps -a -q)',
   collect: async (snapshot) => {
     const [{ socket, name, version }, all, pods] = await Promise.all([
       snapshot.of(runtime),

@@ -24,6 +24,7 @@ export interface MergedUsr {
 export const mergedUsr = defineEvidence<MergedUsr>({
   id: 'merged-usr',
   title: 'The folder /bin of the node',
+  command: 'ls -ld /bin /sbin /lib /usr/bin',
   collect: async (snapshot) => {
     const status = await unlessMissing(snapshot.node.ask('status', { path: '/bin' }));
     if (status) {

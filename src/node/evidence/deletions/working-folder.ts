@@ -31,6 +31,7 @@ export interface Sweep {
 export const workingFolder = defineEvidence<WorkingFolder>({
   id: 'working-folder',
   title: 'The folder that the kubelet works in',
+  command: 'ls -lU /proc/$(pidof kubelet)/cwd/',
   collect: async (snapshot) => {
     const { path, origin } = await placeOf(snapshot);
     return { path, origin, sweep: await sweepFor(snapshot, '') };

@@ -34,6 +34,7 @@ export interface MountTable {
 export const mountTable = defineEvidence<MountTable>({
   id: 'mount-table',
   title: 'Mounts as the kubelet sees them',
+  command: 'cat /proc/$(pidof kubelet)/mountinfo',
   collect: async (snapshot) => {
     const { process } = await snapshot.of(kubelet);
     // The kubelet's view, not ours: we may live in a container, and so may the kubelet. Without a

@@ -28,6 +28,7 @@ export interface SuspectMounts {
 export const suspectMounts = defineEvidence<SuspectMounts>({
   id: 'suspect-mounts',
   title: 'Mounts below the kubelet that may hang',
+  isDerived: true,
   collect: async (snapshot) => {
     const [here, table] = await Promise.all([snapshot.of(kubelet), snapshot.of(mountTable)]);
     return { suspects: suspectsIn(table, here), others: othersIn(table, here), table };

@@ -47,6 +47,7 @@ export interface Pods {
 export const pods = defineEvidence<Pods>({
   id: 'pods',
   title: 'Pods as the kubelet knows them',
+  command: 'kubectl get pods -A -o json --field-selector spec.nodeName=NODE',
   collect: async (snapshot) => {
     const { items, origin } = await readPodItems(snapshot, parsePod);
     return { pods: items, origin };

@@ -1,4 +1,10 @@
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { isObject } from '../../../lib/std/json.ts';
+import {
+  defineEvidence,
+  type EvidenceOption,
+  optionValue,
+  type Snapshot,
+} from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { FileOrigin } from '../../model/origin.ts';
 import type { Thread } from '../../model/thread.ts';
@@ -38,6 +44,21 @@ export interface BlockedThreads {
  * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
  * same call again, minutes later, does.
  */
+/**
+ * How long earlier checks have seen calls of the kubelet that do not return, in milliseconds: a watch
+ * adds it, so that a check, or its replay, knows how long they last.
+ */
+export const seenWaits: EvidenceOption<Readonly<Record<string, number>>> = {
+  name: 'waitedMs',
+  read: (value) => (isDurations(value) ? value : undefined),
+};
+
+function isDurations(value: unknown): value is Readonly<Record<string, number>> {
+  return (
+    isObject(value) && Object.values(value).every((ms) => Number.isFinite(ms) && Number(ms) >= 0)
+  );
+}
+
 export const blockedThreads = defineEvidence<BlockedThreads>({
   id: 'blocked-threads',
   title: 'Threads of the kubelet that wait on a path of a pod',
@@ -69,7 +90,7 @@ function waitIdOf({ tid, callLine, systemCall, path }: Thread): string {
 }
 
 function seenFor({ node, settings }: Snapshot, waitId: string): Pick<BlockedThread, 'seenFor'> {
-  const ms = settings.waitedMs?.[waitId];
+  const ms = optionValue(seenWaits, settings)?.[waitId];
   if (ms === undefined) return {};
   return { seenFor: { ms, since: new Date(node.now().getTime() - ms) } };
 }

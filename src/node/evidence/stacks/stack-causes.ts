@@ -1,8 +1,7 @@
 /** What to do about each kind of cause that a stack can show. A kubelet restart is never the first. */
 export const CAUSES = {
-  'dead-mount':
-    'look for the dead mount: kubediag check dead-volume-mount; restart nothing before it is gone',
-  'slow-folder': 'look whether it moves on by itself; if not: kubediag check dead-volume-mount',
+  'dead-mount': 'look for the dead mount: kubediag check; restart nothing before it is gone',
+  'slow-folder': 'look whether it moves on by itself; if not: kubediag check',
   storage: "look at the disk of the kubelet's folder: dmesg, free space and inodes, I/O pressure",
   'device-plugin': 'restart that device plugin (its pod), not the kubelet',
   cadvisor: 'restart the kubelet: it does not get out of this by itself',
@@ -14,16 +13,15 @@ export const CAUSES = {
   'sync-loop': 'look at the sync loop: something else blocks it',
   lock: 'look at who holds the lock',
   volume: "look at the volume's server and at its driver",
-  unmount: 'the mount may be dead: kubediag check dead-volume-mount',
+  unmount: 'the mount may be dead: kubediag check',
   'csi-driver': 'restart the pod of that CSI driver on this node',
   'live-mount': "look at the volume's server; never force a volume of a running pod",
   load: 'wait, or find the folder or log that is so large',
-  leftovers: 'kubediag check leftover-volume-directory',
-  'log-removal': 'kubediag check container-without-log-path',
+  leftovers: 'kubediag check',
+  'log-removal': 'kubediag check',
   exec: 'look at the exec probes and at processes that they left behind',
   normal: 'nothing',
-  'runtime-volume':
-    'look for the dead volume, not for the runtime: kubediag check dead-volume-mount',
+  'runtime-volume': 'look for the dead volume, not for the runtime: kubediag check',
 } as const;
 
 export type Cause = keyof typeof CAUSES;

@@ -19,6 +19,8 @@ export type SyncLoopDump =
 export const syncLoopDump = defineEvidence<SyncLoopDump>({
   id: 'sync-loop-dump',
   title: 'What the sync loop of the kubelet is doing',
+  command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/debug/pprof/goroutine?debug=2',
+  isDerived: true,
   collect: async (snapshot) => {
     const here = await attempt(snapshot.of(kubelet));
     // Where there is no process but a text of one, to read it stops nobody.

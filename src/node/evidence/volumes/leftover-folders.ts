@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
 import {
   type Entry,
   type FileStatus,
@@ -19,6 +19,7 @@ import {
   volumeFolderNames,
 } from './leftover-names.ts';
 import { type LeftoverSurroundings, leftoverSurroundings } from './leftover-surroundings.ts';
+import { minimumAge } from './minimum-age.ts';
 
 /** One name that a teardown left behind, and what it is. */
 export interface Leftover extends LeftoverName {
@@ -62,6 +63,8 @@ export interface LeftoverFolders {
 export const leftoverFolders = defineEvidence<LeftoverFolders>({
   id: 'leftover-folders',
   title: 'Folders that unmounted volumes left behind',
+  command: 'ls -f /var/lib/kubelet/pods/*/volumes/*',
+  isDerived: true,
   collect: async (snapshot) => {
     const here = await snapshot.of(kubelet);
     if (here.presence === 'absent') throw new ReadError('missing', 'the kubelet', 'none is here');
@@ -78,7 +81,7 @@ export const leftoverFolders = defineEvidence<LeftoverFolders>({
     const seen: LeftoverFolders = {
       podsFolder,
       now: snapshot.node.now(),
-      minimumAgeMs: snapshot.settings.minimumAgeMs ?? LEFTOVER_AGE_MS,
+      minimumAgeMs: optionValue(minimumAge, snapshot.settings) ?? LEFTOVER_AGE_MS,
       isKubeletRunning: here.presence === 'running',
       folders: [],
       notRead,

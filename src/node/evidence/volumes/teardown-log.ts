@@ -18,6 +18,8 @@ export interface TeardownLog extends TeardownFailures {
 export const teardownLog = defineEvidence<TeardownLog>({
   id: 'teardown-log',
   title: 'What the kubelet says of volumes that it could not tear down',
+  command: 'journalctl -u kubelet --no-pager',
+  isDerived: true,
   collect: async (snapshot) => {
     const log = await snapshot.of(kubeletLog);
     const until = endOfLog(log);

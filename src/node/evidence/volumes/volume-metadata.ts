@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { METADATA_AGE_MS, METADATA_PODS_MAX } from '../limits.ts';
@@ -9,6 +9,7 @@ import { mountsOnPaths } from '../mounts/mount-places.ts';
 import { mountTable } from '../mounts/mount-table.ts';
 import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
 import { unlessMissing } from '../text/file-path.ts';
+import { minimumAge } from './minimum-age.ts';
 
 /** The file in which the kubelet describes a CSI volume, beside the folder it is mounted on. */
 export const VOLUME_FILE = 'vol_data.json';
@@ -97,7 +98,7 @@ async function leftOf(snapshot: Snapshot, orphan: Orphan): Promise<readonly Left
     if (!seen) continue; // It was removed meanwhile.
     const hindrance = said ?? seen.hindrance;
     const { inode, ageMs } = seen;
-    const isFresh = ageMs < (snapshot.settings.minimumAgeMs ?? METADATA_AGE_MS);
+    const isFresh = ageMs < (optionValue(minimumAge, snapshot.settings) ?? METADATA_AGE_MS);
     const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
     left.push(defined({ ...facts, origin: { file: `${view}${at}` }, hindrance }));
   }

@@ -18,6 +18,7 @@ export interface VolumeMetrics {
 export const volumeMetrics = defineEvidence<VolumeMetrics>({
   id: 'volume-metrics',
   title: 'What the kubelet counts of its volumes',
+  command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/metrics',
   collect: async (snapshot) => {
     const here = await snapshot.of(kubelet);
     const failures: string[] = [];

@@ -1,4 +1,5 @@
 import { unloggedContainers } from '../../evidence/containers/unlogged-containers.ts';
+import { isRelative, removesContainerLog } from '../../evidence/deletions/deletion-trace.ts';
 import { mergedUsr } from '../../evidence/deletions/merged-usr.ts';
 import { watchedDeletions } from '../../evidence/deletions/watched-deletions.ts';
 import { kubelet } from '../../evidence/kubelet/kubelet.ts';
@@ -49,6 +50,13 @@ export const containerWithoutLogPath = defineFault({
   },
   logSignatures: LOG_SIGNATURES,
   suspicions: { quoted: [REMOVE_RELATIVE_LOG.id, LOG_PATH_EMPTY.id] },
+  deletion: {
+    isCause: (name, stack) => isRelative(name) && removesContainerLog(stack),
+    why: [
+      'the kubelet removes a container that has no log path, and mistakes',
+      'the entries of its own working directory for its log',
+    ],
+  },
   diagnose,
   recover,
   hasHealed,

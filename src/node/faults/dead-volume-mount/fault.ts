@@ -2,7 +2,7 @@ import { health } from '../../evidence/kubelet/health.ts';
 import { kubelet } from '../../evidence/kubelet/kubelet.ts';
 import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
 import { mountProbes } from '../../evidence/mounts/mount-probes.ts';
-import { blockedThreads } from '../../evidence/stacks/blocked-threads.ts';
+import { blockedThreads, seenWaits } from '../../evidence/stacks/blocked-threads.ts';
 import { deadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts';
 import { syncLoopDump } from '../../evidence/stacks/sync-loop-dump.ts';
 import { optional } from '../../model/evidence.ts';
@@ -47,6 +47,7 @@ export const deadVolumeMount = defineFault({
     dump: optional(syncLoopDump),
     stacks: optional(deadMountStacks),
   },
+  options: [seenWaits],
   suspicions: { quoted: ['sync-loop-unhealthy'], task: waitingThread },
   diagnose,
   recover,

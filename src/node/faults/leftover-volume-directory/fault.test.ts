@@ -76,7 +76,6 @@ test('a log that says nothing of it leaves it unknown where nobody saw the folde
 });
 
 test('twenty thousand names of usual length are one action; longer ones are several', () => {
-  const pins = { podUid: UID, plugin: 'p', path: FOLDER };
   const finding = (name: string, count: number) => ({
     state: 'active' as const,
     reason: 'LeftoversPileUp',
@@ -86,8 +85,13 @@ test('twenty thousand names of usual length are one action; longer ones are seve
     blastRadius: '',
     excluded: [],
     alternatives: [],
-    pins,
-    contents: Array.from({ length: count }, (_, index) => `${1_000_000 + index} ${name}${index}`),
+    pins: {
+      ...{ podUid: UID, plugin: 'p', path: FOLDER },
+      leftovers: Array.from(
+        { length: count },
+        (_, index) => `${1_000_000 + index} ${name}${index}`,
+      ),
+    },
   });
   const usual = recover(finding('pvc-f39e86b9-019b-11e8-b2c9-0cc47ae2b22c.deleting~', 20_000));
   expect(usual.actions).toHaveLength(1);

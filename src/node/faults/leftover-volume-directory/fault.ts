@@ -1,4 +1,5 @@
 import { leftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
+import { minimumAge } from '../../evidence/volumes/minimum-age.ts';
 import { teardownLog } from '../../evidence/volumes/teardown-log.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
@@ -44,10 +45,12 @@ export const leftoverVolumeDirectory = defineFault({
     },
   ],
   reasons,
+  identifiedBy: ['podUid', 'plugin', 'path'],
   needs: {
     leftovers: optional(leftoverFolders),
     log: optional(teardownLog),
   },
+  options: [minimumAge],
   suspicions: { quoted: ['rename-failed', 'leftover-volume'], listing: listedLeftover },
   diagnose,
   recover,

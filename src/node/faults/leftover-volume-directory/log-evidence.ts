@@ -88,14 +88,13 @@ export function heldFindings({ failures, holders }: TeardownLog): readonly Found
 function common(
   podUid: string,
   { plugin, path }: Pick<TeardownFailure, 'plugin' | 'path'>,
-): Pick<Found, 'subject' | 'blastRadius' | 'excluded' | 'alternatives' | 'pins' | 'contents'> {
+): Pick<Found, 'subject' | 'blastRadius' | 'excluded' | 'alternatives' | 'pins'> {
   const folder = path.slice(0, path.lastIndexOf('/'));
   return {
     subject: { podUid, ...(folder === '' ? {} : { path: folder }) },
     blastRadius: 'nothing: the directories themselves were not checked',
     excluded: [],
-    alternatives: ['look at the node itself: kubediag check leftover-volume-directory'],
-    pins: { podUid, plugin, path: folder },
-    contents: [],
+    alternatives: ['look at the node itself: kubediag check'],
+    pins: { podUid, plugin, path: folder, leftovers: [] },
   };
 }

@@ -13,6 +13,8 @@ export interface LeftoverVolumeDirectory {
   readonly podUid: string;
   readonly plugin: string;
   readonly path: string;
+  /** "<inode> <name>" of each that can be removed; no part of the finding's id. */
+  readonly leftovers: readonly string[];
 }
 
 export const reasons = {
@@ -59,8 +61,12 @@ export function folderFinding(
         ? ['stop one of the two writers before anything else: both write to the same volume']
         : []),
     ],
-    pins: { podUid: folder.podUid, plugin: folder.plugin, path: folder.path },
-    contents: facts.removable.map(({ name, status }) => `${status?.inode} ${name}`),
+    pins: {
+      podUid: folder.podUid,
+      plugin: folder.plugin,
+      path: folder.path,
+      leftovers: facts.removable.map(({ name, status }) => `${status?.inode} ${name}`),
+    },
   };
 }
 

@@ -12,14 +12,9 @@ import type { Seen } from './observations.ts';
 const ACTION_CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /** Only the empty ones, by rmdir; what has content or a mount is for a person. */
-export function recover({
-  pins,
-  contents = [],
-  blastRadius,
-  reason,
-}: Finding<LeftoverVolumeDirectory>): Recovery {
+export function recover({ pins, blastRadius, reason }: Finding<LeftoverVolumeDirectory>): Recovery {
   const { podUid, plugin } = pins;
-  const actions = inPieces(contents).map(
+  const actions = inPieces(pins.leftovers).map(
     (leftovers): Action => ({ kind: 'remove-empty-directory', podUid, plugin, leftovers }),
   );
   return {

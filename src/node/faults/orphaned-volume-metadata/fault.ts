@@ -1,4 +1,5 @@
 import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
+import { minimumAge } from '../../evidence/volumes/minimum-age.ts';
 import { volumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
@@ -38,6 +39,7 @@ export const orphanedVolumeMetadata = defineFault({
   ],
   reasons,
   needs: { metadata: optional(volumeMetadata), log: optional(kubeletLog) },
+  options: [minimumAge],
   logSignatures: [METADATA_FAILED],
   suspicions: { quoted: [METADATA_FAILED.id] },
   diagnose,

@@ -31,6 +31,7 @@ export const staleSubpathMount = defineFault({
       behaviour: 'mounts the volume anew before each start: harmless',
     },
   ],
+  processor: 'subpathRemount',
   reasons,
   needs: {
     kubelet,
