@@ -10,6 +10,7 @@ import type {
 } from '../src/node/model/node-reader.ts';
 import { makeFolder, makeProc } from './synthetic-kubelet.ts';
 import { NodeMaker } from './synthetic-node.ts';
+import { addKernel } from './synthetic-worker.ts';
 
 export const NOW = Date.parse('2026-04-04T16:40:00Z');
 export const POD = '29da79e5-386c-4e0d-82c1-215f93ff955d';
@@ -65,6 +66,7 @@ export function stoppedWorker(created: StoppedWorker): NodeMaker {
   const port = created.listens ? '280A' : '0016';
   maker.file('/proc/1/net/tcp', `   0: 00000000:${port} 00000000:0000 0A 0:0 00:0 0 0 0 51327 1\n`);
   maker.file('/proc/1/net/tcp6', '');
+  addKernel(maker);
   addUnit(maker, KUBELET_UNITS, ['kubelet'], created);
   for (const { path } of usualFiles()) setLog(maker, { file: path }, undefined);
   return maker;

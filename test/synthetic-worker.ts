@@ -1,3 +1,8 @@
+import { JOURNAL_BYTES, LOG_BYTES } from '../src/node/evidence/limits.ts';
+import { linesIn } from '../src/node/evidence/logs/log-entries.ts';
+import { SIGNATURES } from '../src/node/evidence/logs/log-signatures.ts';
+import { logSignatures } from '../src/node/faults/index.ts';
+import type { LogPlace } from '../src/node/model/node-reader.ts';
 import { makeFolder, makeLink, makeProc, makeProcess } from './synthetic-kubelet.ts';
 import { NodeMaker } from './synthetic-node.ts';
 
@@ -42,9 +47,13 @@ export interface SyntheticSandbox {
 }
 
 export interface SyntheticWorker {
+  /** The kubelet's flags besides its socket. */
+  readonly flags?: readonly string[];
+  readonly kernelLog?: readonly string[];
+  readonly kubeletLog?: readonly string[];
   /** What the kubelet says of itself; null when it says nothing. */
   readonly version?: string | null;
-  readonly mounts: readonly string[];
+  readonly mounts?: readonly string[];
   readonly containers?: readonly SyntheticContainer[];
   readonly sandboxes?: readonly SyntheticSandbox[];
   /** The kubelet's list of pods; without it the kubelet asks for credentials. */
@@ -66,7 +75,11 @@ export function syntheticWorker(worker: SyntheticWorker): NodeMaker {
   const maker = new NodeMaker();
   makeProc(maker, [812]);
   makeProcess(maker, {
-    words: ['/usr/bin/kubelet', `--container-runtime-endpoint=unix://${worker.socket ?? SOCKET}`],
+    words: [
+      '/usr/bin/kubelet',
+      `--container-runtime-endpoint=unix://${worker.socket ?? SOCKET}`,
+      ...(worker.flags ?? []),
+    ],
   });
   makeFolder(maker, '/proc/812/root', KUBELET_ROOT);
   maker
@@ -74,16 +87,45 @@ export function syntheticWorker(worker: SyntheticWorker): NodeMaker {
     .file('/proc/sys/kernel/osrelease', '6.1.0-18-amd64\n')
     .file(
       '/proc/812/mountinfo',
-      [...(worker.otherMounts ?? BASE_MOUNTS), ...worker.mounts, ''].join('\n'),
+      [...(worker.otherMounts ?? BASE_MOUNTS), ...(worker.mounts ?? []), ''].join('\n'),
     );
   makeLink(maker, '', '/bin', 'usr/bin');
   const { containers = [] } = worker;
   const uids = containers.filter(({ isUnmanaged }) => !isUnmanaged).map(({ podUid }) => podUid);
   const folders = new Set([POD_UID, ...uids.filter((uid) => uid !== undefined)]);
   maker.folder(`/proc/812/root${KUBELET_ROOT}/pods`, [...folders]);
+  addKernel(maker, worker);
   addKubelet(maker, worker);
+  if (worker.kubeletLog) {
+    maker.settings = { kubeletLog: '/var/log/kubelet.log' };
+    addLog(maker, { file: '/var/log/kubelet.log' }, worker.kubeletLog);
+  }
   addRuntime(maker, worker);
   return maker;
+}
+
+const BOOTED = '2026-01-02T03:00:00+0000 worker-7 kernel: Linux version 6.1.0-18-amd64';
+
+/** Limits of the kernel that are far from reached, and a log without complaints. */
+export function addKernel(maker: NodeMaker, { kernelLog = [BOOTED] }: SyntheticWorker = {}): void {
+  maker
+    .link('/proc/self/ns/net', 'net:[4026531840]')
+    .link('/proc/1/ns/net', 'net:[4026531840]')
+    .link('/proc/1/ns/user', 'user:[4026531837]')
+    .file('/proc/sys/net/netfilter/nf_conntrack_count', '1200\n')
+    .file('/proc/sys/net/netfilter/nf_conntrack_max', '65536\n')
+    .file('/proc/sys/fs/inotify/max_user_instances', '128\n')
+    .file('/proc/sys/fs/inotify/max_user_watches', '8192\n')
+    .file('/proc/812/root/etc/resolv.conf', 'nameserver 10.0.0.2\nsearch example.com\n')
+    .set('inotify', { instances: 'inotify' }, { answer: [] });
+  addLog(maker, { journal: ['_TRANSPORT=kernel'] }, kernelLog);
+}
+
+function addLog(maker: NodeMaker, log: LogPlace, lines: readonly string[]): void {
+  const lastBytes = 'file' in log ? LOG_BYTES : JOURNAL_BYTES;
+  const signatures = [...SIGNATURES, ...logSignatures];
+  const answer = linesIn([lines.map((line) => `${line}\n`).join('')], { signatures });
+  maker.set('log', { log, containing: [], lastBytes }, { answer });
 }
 
 function addKubelet(maker: NodeMaker, { version = 'v1.18.8', pods }: SyntheticWorker): void {

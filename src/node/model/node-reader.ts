@@ -43,6 +43,11 @@ export interface Questions {
     readonly ask: { readonly all: 'processes' };
     readonly answer: readonly ProcessEntry[];
   };
+  /** Every inotify instance of the node: who holds it, and how many watches it has. */
+  readonly inotify: {
+    readonly ask: { readonly instances: 'inotify' };
+    readonly answer: readonly InotifyInstance[];
+  };
   /** The threads of a process: what the kernel does for each of them, and with which path. */
   readonly threads: {
     readonly ask: { readonly threadsOf: number };
@@ -174,6 +179,18 @@ export interface ProcessEntry {
   readonly thread?: number; // One that lives on, where its first thread has ended.
 }
 
+export interface InotifyInstance {
+  readonly pid: number;
+  /** The name of the process, as the kernel cuts it. */
+  readonly process: string;
+  /** The real user id, as seen from the reader's user namespace. */
+  readonly user: number;
+  /** "user:[4026531837]"; null when we may not know. */
+  readonly userNamespace: string | null;
+  readonly descriptor: number;
+  readonly watches: number;
+}
+
 export interface OpenFile {
   /** By what it is held: "cwd", "root", "exe", "fd/5", "maps". */
   readonly by: string;
@@ -299,7 +316,7 @@ export function sourceOf(asked: Question<QuestionKind>): string {
 export function originOf(asked: Question<QuestionKind>): Origin {
   if ('levels' in asked) return { file: [asked.path, ...asked.levels].join('/') };
   if ('names' in asked) return { file: `${asked.path} (${asked.names.length} of its entries)` };
-  if ('all' in asked) return { file: '/proc' };
+  if ('all' in asked || 'instances' in asked) return { file: '/proc' };
   if ('log' in asked) return originOfLog(asked.log);
   if ('threadsOf' in asked) return { file: `/proc/${asked.threadsOf}/task` };
   if ('stacksOf' in asked) return { file: `/proc/${asked.stacksOf}/task` };

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { inotifyInstances } from './answer-inotify.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
 
 let scratch = '';
@@ -105,4 +106,21 @@ test('reports a thread that left the mounts of its process with its own', async 
   );
   expect(allProcesses('/').find((one) => one.pid === pid)?.mountNamespace).not.toBe(said);
   expect(each(pid)).toContainEqual({ by: expect.stringMatching(/thread/), path: said });
+});
+
+test('an inotify instance is seen with its user and its watches, and once where a child inherited it', async () => {
+  const { pid } = await python(
+    'libc = ctypes.CDLL(None)',
+    'os.setresuid(65534, 65534, 65534)',
+    'fds = [libc.inotify_init1(0) for _ in range(3)]',
+    'for path in (b"/", b"/tmp", b"/usr"): libc.inotify_add_watch(fds[0], path, 2)',
+    'child = os.fork()',
+    'if child == 0: time.sleep(5); os._exit(0)',
+    'print("ready", flush=True)',
+    'time.sleep(600)',
+  );
+  const theirs = inotifyInstances('/').filter(({ user }) => user === 65534);
+  expect(theirs.filter((one) => one.pid === pid).map(({ watches }) => watches)).toEqual([3, 0, 0]);
+  expect(theirs.filter(({ process }) => process === 'python3')).toHaveLength(3);
+  expect(theirs[0]).toMatchObject({ userNamespace: expect.stringMatching(/^user:\[\d+\]$/) });
 });

@@ -9,6 +9,7 @@ import {
   sourceOf,
 } from '../model/node-reader.ts';
 import { entriesIn, foldersIn, namesIn } from './answer-folders.ts';
+import { inotifyInstances } from './answer-inotify.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
 import { stacksOf } from './answer-stacks.ts';
 import { threadsOf } from './answer-threads.ts';
@@ -52,6 +53,7 @@ export class Answerer {
     if ('socket' in asked) return { value: await this.#callRuntime(asked) };
     if ('program' in asked) return { value: await this.#askVersion(asked) };
     if ('all' in asked) return { value: allProcesses(hostRoot) };
+    if ('instances' in asked) return { value: inotifyInstances(hostRoot) };
     if ('threadsOf' in asked) return { value: threadsOf(asked.threadsOf, hostRoot) };
     if ('stacksOf' in asked) return { value: await stacksOf(asked.stacksOf, hostRoot) };
     if ('filesOf' in asked) return { value: openFilesOf(asked, hostRoot) };

@@ -11,6 +11,7 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   tree: 8_000,
   entries: 8_000,
   processes: 8_000,
+  inotify: 8_000,
   threads: 4_000,
   // Twice so many threads, with STACKS_APART_MS between them, and STACKS_MS for their stacks.
   stacks: 12_000,

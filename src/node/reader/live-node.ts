@@ -282,7 +282,7 @@ function placeOf(asked: Question<QuestionKind>): string {
   if ('socket' in asked) return asked.socket;
   if ('program' in asked) return asked.program;
   if ('log' in asked) return placeOfLog(asked.log);
-  if ('all' in asked) return '/proc';
+  if ('all' in asked || 'instances' in asked) return '/proc';
   // These look into the memory of the process.
   if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/mem`;
   if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;

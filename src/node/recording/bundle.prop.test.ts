@@ -44,6 +44,7 @@ const RIGHT: Readonly<Record<QuestionKind, unknown>> = {
   tree: expect.any(Array),
   entries: expect.any(Array),
   processes: expect.any(Array),
+  inotify: expect.any(Array),
   threads: expect.any(Array),
   stacks: expect.any(Array),
   openFiles: expect.any(Array),

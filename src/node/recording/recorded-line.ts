@@ -6,6 +6,7 @@ import type {
   Entry,
   FileStatus,
   HttpAnswer,
+  InotifyInstance,
   KubeletPage,
   LogLine,
   LogLines,
@@ -73,6 +74,7 @@ const QUESTIONS: {
   tree: [{ ...PATH, levels: listOf(text) }],
   entries: [{ ...PATH, names: listOf(text) }],
   processes: [{ all: oneOf('processes') }],
+  inotify: [{ instances: oneOf('inotify') }],
   threads: [{ threadsOf: number }],
   stacks: [{ stacksOf: number }],
   openFiles: [
@@ -158,6 +160,12 @@ const ANSWERS: Readonly<Record<QuestionKind, Check>> = {
     has<ProcessEntry>({
       ...{ pid: count, parent: count, name: text, state: text, startTime: text },
       ...{ cgroups: listOf(text), mountNamespace: orNull(text), thread: optional(count) },
+    }),
+  ),
+  inotify: listOf(
+    has<InotifyInstance>({
+      ...{ pid: count, process: text, user: count, userNamespace: orNull(text) },
+      ...{ descriptor: count, watches: count },
     }),
   ),
   threads: listOf(

@@ -18,6 +18,7 @@ export interface Goroutines {
 export const goroutines = defineEvidence<Goroutines>({
   id: 'goroutines',
   title: 'What the kubelet is doing',
+  command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/debug/pprof/goroutine?debug=2',
   collect: async (snapshot) => {
     const page = await kubeletPage(snapshot, '/debug/pprof/goroutine?debug=2');
     const asked = await attempt(snapshot.node.ask('goroutines', { ...page, as: 'goroutines' }));

@@ -22,6 +22,7 @@ export interface Health {
 export const health = defineEvidence<Health>({
   id: 'health',
   title: "The kubelet's health check of its sync loop",
+  command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/healthz',
   collect: async (snapshot) => {
     const here = await snapshot.of(kubelet);
     if (here.presence !== 'running') {

@@ -16,6 +16,10 @@ export interface KubeletSettings {
   readonly staticPodPath?: string | undefined;
   /** It also takes static pods from an address, which we ask nothing of and do not keep. */
   readonly hasStaticPodUrl?: boolean | undefined;
+  /** The resolv.conf that pods get theirs from; empty when they get none. */
+  readonly resolvConf?: string | undefined;
+  /** Its name is private, so it is not kept. */
+  readonly hasClusterDomain?: boolean | undefined;
 }
 
 /** The keys of configuration files that we read. A bundle has the values of these and no others. */
@@ -32,6 +36,7 @@ export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'container-runtime-endpoint',
   'node-name',
   'staticPodPath',
+  'resolvConf',
   'uid', // Of a static pod.
 ]);
 
@@ -44,6 +49,7 @@ export const KUBELET_FLAGS = {
   address: 'address',
   nodeName: 'hostname-override',
   staticPodPath: 'pod-manifest-path',
+  resolvConf: 'resolv-conf',
   config: 'config',
   configFolder: 'config-dir',
 } as const;
@@ -61,6 +67,8 @@ export function flagSettings(args: readonly string[], source: string): KubeletSe
     nodeName: nonEmpty(flagValue(args, KUBELET_FLAGS.nodeName)),
     staticPodPath: nonEmpty(flagValue(args, KUBELET_FLAGS.staticPodPath)),
     hasStaticPodUrl: isReported(flagValue(args, STATIC_POD_URL_FLAG)),
+    resolvConf: flagValue(args, KUBELET_FLAGS.resolvConf),
+    hasClusterDomain: isReported(flagValue(args, 'cluster-domain')),
   };
 }
 
@@ -93,6 +101,8 @@ export function parseEdgecoreConfig(
     address: inside.address,
     staticPodPath: inside.staticPodPath,
     hasStaticPodUrl: inside.hasStaticPodUrl,
+    resolvConf: inside.resolvConf,
+    hasClusterDomain: inside.hasClusterDomain,
     nodeName: first('hostnameOverride'),
   };
 }
@@ -167,6 +177,8 @@ function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
     address: nonEmpty(at(file, 'address')),
     staticPodPath: nonEmpty(at(file, 'staticPodPath')),
     hasStaticPodUrl: isReported(at(file, 'staticPodURL')),
+    resolvConf: textOf(at(file, 'resolvConf')),
+    hasClusterDomain: isReported(at(file, 'clusterDomain')),
   };
 }
 
@@ -188,6 +200,10 @@ function listAt(mapping: Mapping, key: string): string[] {
 
 function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Undefined when nobody said anything; an empty value takes back what was said before. */

@@ -80,6 +80,8 @@ async function kubeletSettings(
     nodeName: flags.nodeName,
     staticPodPath: flags.staticPodPath ?? file?.staticPodPath,
     hasStaticPodUrl: flags.hasStaticPodUrl ?? file?.hasStaticPodUrl,
+    resolvConf: flags.resolvConf ?? file?.resolvConf,
+    hasClusterDomain: flags.hasClusterDomain ?? file?.hasClusterDomain,
     unknowns: fromFiles.known ? [] : [fromFiles.why],
   };
 }
@@ -176,6 +178,8 @@ function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettin
     address: above.address ?? below.address,
     staticPodPath: above.staticPodPath ?? below.staticPodPath,
     hasStaticPodUrl: above.hasStaticPodUrl ?? below.hasStaticPodUrl,
+    resolvConf: above.resolvConf ?? below.resolvConf,
+    hasClusterDomain: above.hasClusterDomain ?? below.hasClusterDomain,
   };
 }
 

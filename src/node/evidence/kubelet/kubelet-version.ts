@@ -21,6 +21,7 @@ export interface KubeletVersion extends VersionNumber {
 export const kubeletVersion = defineEvidence<KubeletVersion>({
   id: 'kubelet-version',
   title: 'The version of the kubelet',
+  command: 'kubelet --version',
   collect: async (snapshot) => {
     const found = await snapshot.of(kubelet);
     const tried: Attempt<KubeletVersion>[] = [];

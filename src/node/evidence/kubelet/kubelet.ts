@@ -38,6 +38,9 @@ export interface Kubelet {
   readonly staticPodPath?: string;
   /** It takes static pods from an address too. */
   readonly hasStaticPodUrl?: boolean;
+  /** The resolv.conf that pods get theirs from, where it was given one; empty when they get none. */
+  readonly resolvConf?: string;
+  readonly hasClusterDomain?: boolean;
   /** Processes that call themselves kubelets, and why they were not believed. */
   readonly rejected: readonly RejectedProcess[];
   /** Settings that we could not read; the defaults are assumed. */
@@ -99,6 +102,8 @@ async function runningKubelet(
     nodeName,
     staticPodPath: settings.staticPodPath,
     ...(settings.hasStaticPodUrl ? { hasStaticPodUrl: true } : {}),
+    resolvConf: settings.resolvConf,
+    hasClusterDomain: settings.hasClusterDomain,
     rejected,
     unknowns: settings.unknowns,
   });

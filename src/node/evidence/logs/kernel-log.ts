@@ -20,6 +20,7 @@ const OF_KERNEL = /\bkernel: /;
 export const kernelLog = defineEvidence<KubeletLog>({
   id: 'kernel-log',
   title: 'The log of the kernel',
+  command: 'journalctl --dmesg --no-pager',
   collect: async ({ node, logSignatures }) => {
     const signatures = logSignatures.filter(({ log }) => log === 'kernel');
     const asked = { containing: literalsOf(signatures), lastBytes: JOURNAL_BYTES };

@@ -55,13 +55,6 @@ export const NEIGHBOUR_SIGNATURES = {
     // Failed to delete cgroup paths [/kubepods/pod1]; "Failed to delete cgroup paths" cgroupName=[]
     patterns: [/Failed to delete cgroup paths/],
   },
-  'inotify-exhausted': {
-    literals: ['too many open files'],
-    patterns: [
-      // inotify_init: too many open files; failed to create fsnotify watcher: too many open files
-      /(?<what>inotify_init\d?|fsnotify watcher): too many open files/,
-    ],
-  },
   'read-only-filesystem': {
     literals: ['read-only file system', 'Read-only file system'],
     // open /var/lib/kubelet/pods/49e7/etc-hosts: read-only file system

@@ -84,7 +84,8 @@ test('every signature has a wording, or a line of its own in a sample', () => {
     'checkpoint-broken': 'could not restore state from checkpoint: checkpoint is corrupted',
     'network-not-ready': 'container runtime network not ready: NetworkReady=false reason:x',
     'cgroup-not-deleted': 'Failed to delete cgroup paths [/kubepods/pod1]',
-    'inotify-exhausted': 'inotify_init: too many open files',
+    'inotify-failed': 'inotify_init: too many open files',
+    'conntrack-table-full': 'nf_conntrack: table full, dropping packet',
     'read-only-filesystem': 'open /var/lib/kubelet/x: read-only file system',
     'start-failed': 'listen tcp 0.0.0.0:10250: bind: address already in use',
   } as const;

@@ -1,0 +1,106 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Maybe } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
+import { absolutePath } from '../text/file-path.ts';
+import { isOlderThan } from '../text/version-number.ts';
+import { type Kubelet, kubelet } from './kubelet.ts';
+import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
+
+/** The resolv.conf that the kubelet gives to pods, as the kubelet parses it. */
+export interface ResolvConf {
+  /** As the kubelet names it. */
+  readonly path: string;
+  readonly origin: Origin;
+  readonly nameservers: readonly string[];
+  readonly searches: readonly string[];
+  /** What the kubelet passes on. There are two where it is not known which of them holds. */
+  readonly limits: readonly SearchLimits[];
+  readonly limitsOrigin: Origin;
+  /** Why it is not known. */
+  readonly why: string;
+}
+
+/** Of the search line, beside the domains of the cluster. */
+export interface SearchLimits {
+  readonly domains: number;
+  readonly characters: number;
+}
+
+const OLD: SearchLimits = { domains: 6, characters: 256 };
+/** With the feature gate ExpandedDNSConfig: since 1.22 it can be enabled, since 1.26 it is by default. */
+const EXPANDED: SearchLimits = { domains: 32, characters: 2048 };
+/** Pods get these before those of the file: NAMESPACE.svc.DOMAIN, svc.DOMAIN, DOMAIN. */
+const CLUSTER_DOMAINS = 3;
+
+const DEFAULT = '/etc/resolv.conf';
+/** k3s takes the first that names a server which pods can reach. */
+const OF_K3S = [DEFAULT, '/run/systemd/resolve/resolv.conf'];
+// 127.0.0.53, ::1
+const LOOPBACK = /^(?:127\.|::1$)/;
+
+export const resolvConf = defineEvidence<ResolvConf>({
+  id: 'resolv-conf',
+  title: 'The resolv.conf that pods get theirs from',
+  collect: async (snapshot) => {
+    const found = await snapshot.of(kubelet);
+    const { process, hasClusterDomain = false, unknowns } = found;
+    if (!process) throw new ReadError('missing', 'the kubelet', 'it does not run');
+    const [unread] = unknowns;
+    if (found.resolvConf === undefined && unread !== undefined) {
+      throw new ReadError('failed', "the kubelet's settings", unread);
+    }
+    const common = limitsOf(await attempt(snapshot.of(kubeletVersion)), hasClusterDomain);
+    for (const path of pathsFor(found)) {
+      const view = `/proc/${process.pid}/root${absolutePath(path, process.workingFolder)}`;
+      const parsed = parseResolvConf(await snapshot.node.ask('file', { path: view }));
+      const isUsed = parsed.nameservers.some((each) => !LOOPBACK.test(each));
+      const origin = { file: view };
+      if (found.program !== 'k3s' || isUsed) return { path, origin, ...parsed, ...common };
+    }
+    const origin = { source: "the kubelet's settings" };
+    return { path: '', origin, nameservers: [], searches: [], ...common };
+  },
+});
+
+function limitsOf(
+  version: Maybe<KubeletVersion>,
+  hasClusterDomain: boolean,
+): Pick<ResolvConf, 'limits' | 'limitsOrigin' | 'why'> {
+  const isBefore = (minor: number) =>
+    version.known && isOlderThan(version.value, { major: 1, minor, patch: 0 });
+  const possible = [
+    ...(version.known && !isBefore(26) ? [] : [OLD]),
+    ...(isBefore(22) ? [] : [EXPANDED]),
+  ];
+  const less = hasClusterDomain ? CLUSTER_DOMAINS : 0;
+  return {
+    limits: possible.map(({ domains, characters }) => ({ domains: domains - less, characters })),
+    limitsOrigin: version.known ? version.value.origin : { source: 'kubelet' },
+    why: version.known ? 'the limit depends on the feature gate ExpandedDNSConfig' : version.why,
+  };
+}
+
+function pathsFor({ program, resolvConf: given }: Kubelet): readonly string[] {
+  if (given === '') return [];
+  if (given !== undefined) return [given];
+  return program === 'k3s' ? OF_K3S : [DEFAULT];
+}
+
+/** Servers add up; of search lines the last one counts. A dot at the end of a domain does not. */
+export function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'searches'> {
+  const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
+  const nameservers = lines.flatMap(([key, server]) =>
+    key === 'nameserver' && server !== undefined ? [server] : [],
+  );
+  const [, ...searches] = lines.findLast(([key]) => key === 'search') ?? [];
+  return { nameservers, searches: searches.map((domain) => domain.replace(/\.$/, '')) };
+}
+
+/** The same file without its addresses and names: as many servers, and domains as long. */
+export function redactResolvConf(text: string): string {
+  const { nameservers, searches } = parseResolvConf(text);
+  const servers = nameservers.map((server) => (LOOPBACK.test(server) ? server : '192.0.2.1'));
+  const search = ['search', ...searches.map((domain) => 'x'.repeat(domain.length))].join(' ');
+  return [...servers.map((server) => `nameserver ${server}`), search, ''].join('\n');
+}

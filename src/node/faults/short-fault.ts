@@ -1,0 +1,114 @@
+import type { Evidence, Maybe } from '../model/evidence.ts';
+import { optional } from '../model/evidence.ts';
+import { type AnyFault, defineFault, type Fault } from '../model/fault.ts';
+import type { FindingState, Proof, Subject } from '../model/finding.ts';
+import type { LogSignature } from '../model/log-signature.ts';
+import { type Unknown, verdictOf } from '../model/verdict.ts';
+
+/** What a check judges: where it was read, and which thing on the node it is about. */
+export interface Fact {
+  readonly proof: readonly Proof[];
+  readonly subject?: Subject;
+  /** Names the thing, where a node can have several; the id of the finding is made of it. */
+  readonly pins?: Readonly<Record<string, string | number>>;
+}
+
+/** How one result of a check is reported. */
+export interface Message<F extends Fact> {
+  /** CamelCase, like the reason of a condition in Kubernetes. */
+  readonly reason: string;
+  /** Explains the reason, in the reference. */
+  readonly means: string;
+  readonly summary: (fact: F) => string;
+  /** Where the usual state of such a result does not fit. */
+  readonly state?: FindingState;
+}
+
+/** What a node lacks by design, such as a kernel module: there is nothing to check then. */
+export interface Absent extends Fact {
+  readonly absent: string;
+}
+
+/** One way to see a fault: evidence, and a pure judgement of it. `threshold`, `signature` and `comparison` make one. */
+export interface Check {
+  // biome-ignore lint/suspicious/noExplicitAny: the checks of a fault read evidence of several types.
+  readonly evidence: Evidence<any>;
+  /** It only adds notes, so the fault can be ruled out without it. Any other failed read is unknown. */
+  readonly isSupplement?: boolean;
+  readonly reasons: Readonly<Record<string, string>>;
+  readonly logSignatures?: readonly LogSignature[];
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly observe: (value: any) => readonly (Observation | Unknown)[];
+}
+
+export interface Observation extends Fact {
+  readonly state: FindingState;
+  readonly reason: string;
+  readonly summary: string;
+}
+
+type Written =
+  | ('id' | 'title' | 'severity' | 'references' | 'affected' | 'before' | 'options')
+  | ('isFirst' | 'isOfTheMoment' | 'isOfTheNode' | 'redactFile' | 'redactMessage' | 'suspicions');
+
+/** A fault that a few checks describe completely. It reports and repairs nothing. */
+export interface ShortFault extends Pick<AnyFault, Written> {
+  readonly checks: readonly [Check, ...Check[]];
+  /** The part of every finding that is the same. */
+  readonly blastRadius: string;
+  readonly excluded: readonly string[];
+  /** What a person does about it, the risk first; each is a command or a sentence. */
+  readonly steps: readonly [string, ...string[]];
+  readonly prevention?: readonly string[];
+}
+
+export function defineShortFault(short: ShortFault): Fault {
+  const { checks, blastRadius, excluded, steps, prevention, ...manifest } = short;
+  const logSignatures = checks.flatMap((check) => check.logSignatures ?? []);
+  const common = { blastRadius, excluded, alternatives: steps, ...(prevention && { prevention }) };
+  const nothing = { subject: {}, pins: {} };
+  return defineFault({
+    ...manifest,
+    stage: 'stable',
+    reasons: Object.assign({}, ...checks.map(({ reasons }) => reasons)),
+    needs: Object.fromEntries(checks.map(({ evidence }) => [evidence.id, optional(evidence)])),
+    logSignatures,
+    suspicions: { quoted: logSignatures.map(({ id }) => id), ...manifest.suspicions },
+    diagnose: (evidence: Readonly<Record<string, Maybe<unknown>>>) => {
+      const seen = checks.flatMap((check) => judged(check, evidence[check.evidence.id]));
+      return verdictOf({
+        findings: seen.flatMap((each) =>
+          'why' in each ? [] : [{ ...common, ...nothing, ...each }],
+        ),
+        unknowns: seen.filter((each) => 'why' in each),
+      });
+    },
+  });
+}
+
+function judged(
+  { observe, isSupplement }: Check,
+  evidence: Maybe<unknown> | undefined,
+): readonly (Observation | Unknown)[] {
+  if (evidence?.known) return observe(evidence.value);
+  return isSupplement || !evidence ? [] : [{ why: evidence.why }];
+}
+
+export function reasonsOf(
+  ...messages: readonly (Pick<Message<Fact>, 'reason' | 'means'> | undefined)[]
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(messages.flatMap((each) => (each ? [[each.reason, each.means]] : [])));
+}
+
+export function observed<F extends Fact>(
+  { reason, summary, state }: Message<F>,
+  usual: FindingState,
+  fact: F,
+): Observation {
+  const { proof, subject = {}, pins = {} } = fact;
+  return { state: state ?? usual, reason, summary: summary(fact), proof, subject, pins };
+}
+
+export function isAbsent(value: unknown): value is Absent {
+  return typeof value === 'object' && value !== null && 'absent' in value;
+}
