@@ -80,9 +80,8 @@ export class FileJournal implements Journal {
     const { action, fault, finding, purpose, rest } = intent;
     const { actor, now = () => new Date() } = this.#place;
     const by = { pid: actor.pid, user: actor.user };
-    const wanted = defined({ fault, finding, purpose, action });
-    const after = rest === undefined ? {} : { rest };
-    return { entry, at: now().toISOString(), boot: actor.boot, by, ...wanted, ...after };
+    const wanted = defined({ fault, finding, purpose, action, rest });
+    return { entry, at: now().toISOString(), boot: actor.boot, by, ...wanted };
   }
 
   async #append(record: JournalRecord): Promise<void> {
