@@ -22,10 +22,10 @@ const NAME = '20270101T000000-3f9a1c.tgz';
 test('what lies in the way is an answer', async () => {
   const state = scratchFolder();
   writeFileSync(join(state, 'bundles'), '');
-  const trouble = expect.stringContaining('not a directory');
+  const failure = expect.stringContaining('not a directory');
   const todo = 'choose another --state-dir';
-  expect(await saveBundle(bundle, state, NAME)).toEqual({ trouble, todo });
-  expect(await checkSaving(bundle, state)).toEqual({ trouble, todo });
+  expect(await saveBundle(bundle, state, NAME)).toEqual({ failure, todo });
+  expect(await checkSaving(bundle, state)).toEqual({ failure, todo });
 });
 
 test('a folder with a name of ours is not removed, and does not prevent saving', async () => {

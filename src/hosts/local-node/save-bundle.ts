@@ -20,7 +20,7 @@ type Saved = { readonly path: string } | Unsaved;
 
 /** Why a bundle could not be written, and what to do about it. */
 export interface Unsaved {
-  readonly trouble: string;
+  readonly failure: string;
   readonly todo: string;
 }
 
@@ -37,7 +37,7 @@ export async function saveBundle(
 ): Promise<Saved> {
   // Another writer there could redirect us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
-  if (!prepared.ok) return { trouble: prepared.why, todo: prepared.todo };
+  if (!prepared.ok) return { failure: prepared.why, todo: prepared.todo };
   const folder = join(stateFolder, 'bundles');
   return writeBundle(bundle, join(folder, name), (path, packed) => {
     makeFolder(folder);
@@ -56,9 +56,9 @@ export async function checkSaving(
   try {
     const { length } = await packBundle(await filesOfBundle(bundle));
     const checked = await tried(requireSpace(join(stateFolder, 'bundles'), length));
-    return checked.ok ? undefined : { trouble: checked.why, todo: checked.todo };
+    return checked.ok ? undefined : { failure: checked.why, todo: checked.todo };
   } catch (error) {
-    if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
+    if (error instanceof BundleError) return { failure: error.message, todo: TOO_LARGE };
     throw error;
   }
 }
@@ -111,11 +111,11 @@ export async function writeBundle(
     write(path, packed);
     return { path };
   } catch (error) {
-    if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
+    if (error instanceof BundleError) return { failure: error.message, todo: TOO_LARGE };
     const advice = adviceOn(error, instead);
-    if (advice) return { trouble: advice.why, todo: advice.todo };
+    if (advice) return { failure: advice.why, todo: advice.todo };
     // What exists already says itself what to do.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return { trouble: (error as Error).message, todo: instead ?? 'choose another --state-dir' };
+    return { failure: (error as Error).message, todo: instead ?? 'choose another --state-dir' };
   }
 }

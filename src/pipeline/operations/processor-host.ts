@@ -48,7 +48,7 @@ export interface Judgement {
   /** Saves what was seen; without that nothing is changed. */
   readonly storeEvidence: (
     findingId: string,
-  ) => Promise<{ readonly path: string } | { readonly trouble: string; readonly todo?: string }>;
+  ) => Promise<{ readonly path: string } | { readonly failure: string; readonly todo?: string }>;
 }
 
 export type Consent =

@@ -38,7 +38,7 @@ export async function recoverFinding(
   if (consent.given === 'to-plan') return { state: 'planned', record };
   if (consent.given === 'none') return { state: 'refused', why: consent.why, record };
   const stored = await storeEvidence(id);
-  if ('trouble' in stored) return { state: 'refused', why: unsaved(stored), record };
+  if ('failure' in stored) return { state: 'refused', why: unsaved(stored), record };
   return performed({ fault, id, actions, isReported: false }, host);
 }
 
@@ -67,7 +67,7 @@ export async function finishRecovery(
   if (consent.given === 'to-act') {
     const stored = await storeEvidence(id);
     const ended: Recovered =
-      'trouble' in stored
+      'failure' in stored
         ? { state: 'refused', why: unsaved(stored), record: {} }
         : await performed({ fault, id, actions, isReported: true }, host);
     return withActions(actionRecords, ended);
@@ -89,9 +89,9 @@ export function withActions(
   return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
 }
 
-function unsaved({ trouble, todo }: { readonly trouble: string; readonly todo?: string }): string {
+function unsaved({ failure, todo }: { readonly failure: string; readonly todo?: string }): string {
   const advice = todo === undefined ? '' : `; ${todo}`;
-  return `refused: the evidence cannot be saved: ${trouble}; nothing was changed${advice}`;
+  return `refused: the evidence cannot be saved: ${failure}; nothing was changed${advice}`;
 }
 
 /** What no policy and no yes covers: only a person can go on from here. */

@@ -45,9 +45,9 @@ async function save(
   const saved = await (isOut
     ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
     : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE));
-  if ('trouble' in saved) {
+  if ('failure' in saved) {
     const what = 'cannot write the bundle';
-    const { trouble: why, todo } = saved;
+    const { failure: why, todo } = saved;
     terminal.err(explanationText({ what, why, todo }, terminal.errWidth));
     return EXIT.notDone;
   }

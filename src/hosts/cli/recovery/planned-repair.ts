@@ -36,10 +36,10 @@ export function refuseAll(
 /** Nothing is done without its evidence. */
 export function refuseUnsaved(
   planned: PlannedRepair,
-  { trouble, todo }: Unsaved,
+  { failure, todo }: Unsaved,
   { err }: Pick<Terminal, 'err'>,
 ): FaultResult {
-  err(`refused: the evidence cannot be saved\n  why   ${trouble}\n`);
+  err(`refused: the evidence cannot be saved\n  why   ${failure}\n`);
   err(`  do    ${todo}; nothing was changed\n`);
   return { ends: endsOf(planned, 'refused'), code: EXIT.notDone, isOver: true };
 }

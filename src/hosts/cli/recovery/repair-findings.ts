@@ -45,7 +45,7 @@ export async function repairFindings(
   }
   const stop = stopOf(run);
   const saved = await saveBundle(looked.bundle(), options.stateFolder, bundleName(planned, looked));
-  if ('trouble' in saved) return refuseUnsaved(planned, saved, terminal);
+  if ('failure' in saved) return refuseUnsaved(planned, saved, terminal);
   terminal.out(`evidence   saved to ${saved.path}\n`);
   const question = `Repair ${findingCounts(planned.findings)}? [y/N] `;
   if (!options.yes && !(await terminal.confirm(question, stop))) {
