@@ -51,7 +51,7 @@ export class ChangeHistory {
   async *watch(
     kind: KindName,
     { resourceVersion: from, stop }: WatchOptions,
-    isSelected: (object: StoredObject) => boolean,
+    isSelected?: (object: StoredObject) => boolean,
   ): AsyncGenerator<StoreEvent> {
     // 4711
     const given = /^\d{1,15}$/.test(from) ? Number(from) : Number.NaN;
@@ -125,9 +125,10 @@ function sizeOf({ text, before = '' }: Change): number {
 /** What a change means for a selection; undefined when it concerns no selected object. */
 function eventOf(
   { type, text, before }: Change,
-  isSelected: (object: StoredObject) => boolean,
+  isSelected: ((object: StoredObject) => boolean) | undefined,
 ): ObjectEvent | undefined {
   const object = JSON.parse(text) as StoredObject;
+  if (!isSelected) return { type, object };
   const is = isSelected(object);
   if (before === undefined) return is ? { type, object } : undefined;
   const was = isSelected(JSON.parse(before) as StoredObject);

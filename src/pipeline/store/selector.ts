@@ -4,8 +4,15 @@ import { StoreError } from './store-error.ts';
 
 type Matches = (object: StoredObject) => boolean;
 
-/** Whether an object is part of a selection. Throws `BadRequest` for a malformed selector. */
-export function matcherOf({ namespace, labelSelector, fieldSelector }: Selection): Matches {
+/**
+ * Whether an object is part of a selection; undefined if all are. Throws `BadRequest` for a malformed
+ * selector.
+ */
+export function matcherOf({
+  namespace,
+  labelSelector,
+  fieldSelector,
+}: Selection): Matches | undefined {
   const tests = [
     ...requirements(labelSelector).map((text) =>
       testOf(text, ({ metadata }, name) => fieldAt(metadata.labels, name)),
@@ -14,6 +21,7 @@ export function matcherOf({ namespace, labelSelector, fieldSelector }: Selection
       testOf(text, (object, name) => fieldAt(object, ...name.split('.'))),
     ),
   ];
+  if (namespace === undefined && tests.length === 0) return undefined;
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
     tests.every((test) => test(object));

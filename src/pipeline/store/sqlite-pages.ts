@@ -11,7 +11,7 @@ export type After = readonly [kind: KindName, namespace: string, name: string];
 
 interface Reading {
   readonly page: (after: After) => readonly Row[];
-  readonly isSelected: (object: StoredObject) => boolean;
+  readonly isSelected: ((object: StoredObject) => boolean) | undefined;
   readonly onDamaged: (error: StoreError) => void;
 }
 
@@ -29,7 +29,7 @@ export async function* objectsIn(
       const key = { kind, name, ...(namespace === '' ? {} : { namespace }) };
       const object = objectOf(String(row.text), key);
       if (object instanceof StoreError) onDamaged(object);
-      else if (isSelected(object)) yield object;
+      else if (isSelected?.(object) ?? true) yield object;
     }
     if (rows.length < ROWS_PER_PAGE) return;
   }
