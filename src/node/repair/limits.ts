@@ -41,3 +41,6 @@ export const FOLDERS_PER_SECOND_MAX = 1_000;
 export const removeFoldersMs = 20_000;
 /** What became of each of them, with a name of the greatest length and a reason. */
 export const REMOVER_OUTPUT_BYTES_MAX = 1024 * 1024;
+
+/** The rest of a plan, as the journal stores it with the first action: some hundred usual actions. */
+export const REST_CHARACTERS_MAX = 64 * 1024;

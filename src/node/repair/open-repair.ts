@@ -27,6 +27,7 @@ export type OpenRepair =
 /** Every kind of action; what a host permits is its own policy. */
 export const ALL_ACTIONS: ReadonlySet<ActionKind> = new Set(Object.keys(handlers) as ActionKind[]);
 
+/** How a host follows an action, and stops before it begins. */
 export type PerformOptions = Pick<RepairContext, 'onStep' | 'onProgress' | 'stop'>;
 
 export interface RepairOptions {

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
+import type { Consent } from '../../node/repair/recover.ts';
 import { processors } from './catalogue.ts';
-import type { Consent, ProcessorHost } from './processor-host.ts';
+import type { ProcessorHost } from './processor-host.ts';
 
 /** A host on whose node nothing can be read, and that lets nobody change anything. */
 function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {

@@ -5,6 +5,7 @@ import type { FaultReport } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { faults } from '../../node/faults/index.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
+import type { Consent } from '../../node/repair/recover.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { wordsOf } from './action-text.ts';
@@ -13,7 +14,7 @@ import { faultProcessors } from './fault-processors.ts';
 import { stepsOf } from './fault-steps.ts';
 import { FINDINGS_STORED_MAX } from './limits.ts';
 import type { OperationResult, StepInput } from './operation-result.ts';
-import type { Consent, ProcessorHost } from './processor-host.ts';
+import type { ProcessorHost } from './processor-host.ts';
 
 const paths = await fixturePaths();
 const fixtures = await Promise.all(

@@ -85,9 +85,6 @@ export const CAPTURE_FILTER_CHARACTERS_MAX = 1_000;
 /** What a program has to say about its work. */
 export const OUTPUT_BYTES_MAX = 64 * 1024;
 
-/** The actions after the first one of a plan, as the journal stores them: some hundred usual ones. */
-export const REST_CHARACTERS_MAX = 64 * 1024;
-
 /** Of what an action does, in words: no path of a kubelet comes near, and a status lists hundreds. */
 export const DESCRIPTION_CHARACTERS_MAX = 1_024;
 

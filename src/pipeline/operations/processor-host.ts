@@ -5,6 +5,7 @@ import type { Finding } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
+import type { Consent } from '../../node/repair/recover.ts';
 
 /** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {
@@ -50,9 +51,3 @@ export interface Judgement {
     findingId: string,
   ) => Promise<{ readonly path: string } | { readonly failure: string; readonly todo?: string }>;
 }
-
-export type Consent =
-  | { readonly given: 'to-act' }
-  /** Only to report what would be done. */
-  | { readonly given: 'to-plan' }
-  | { readonly given: 'none'; readonly why: string };

@@ -14,13 +14,7 @@ import {
   type StepRecord,
 } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import {
-  doneBefore,
-  finishRecovery,
-  type Recovered,
-  recoverFinding,
-  withActions,
-} from './recover-finding.ts';
+import { doneBefore, type Recovered, recoverFindings } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
 /**
@@ -49,24 +43,14 @@ export async function recoverFault(
     .map((finding) => ({ id: findingId(fault, finding), finding }))
     .filter(({ id }) => wanted.includes(id));
   const missing = wanted.filter((id) => found.every((each) => each.id !== id));
-  const earlierActionsFor = (id: string) =>
-    before.actionRecords.filter(({ finding }) => finding === id);
-  const begun = missing.filter((id) => earlierActionsFor(id).length > 0);
+  const earlier = before.actionRecords;
+  const begun = missing.filter((id) => earlier.some(({ finding }) => finding === id));
   if (found.length + begun.length === 0) return refusedWith(goneText(fault, wanted, verdict));
-  const ended: Ended[] = [];
-  for (const id of begun) {
-    const recovered = await finishRecovery(fault, id, earlierActionsFor(id), judgement, host);
-    ended.push({ id, ...recovered });
-  }
-  for (const { id, finding } of found) {
-    const recovered = await recoverFinding(fault, finding, judgement, host);
-    ended.push({ id, ...withActions(earlierActionsFor(id), recovered) });
-  }
+  const findings = found.map(({ finding }) => finding);
+  const ended = await recoverFindings({ fault, findings, earlier, begun }, judgement, host);
   const gone = missing.filter((id) => ended.every((each) => each.id !== id));
   return resultOf(keys.recovered, ended, gone);
 }
-
-type Ended = Recovered & { readonly id: string };
 
 /** The ids in what the diagnoser has answered; none when it is something else. */
 function idsIn(text: string): readonly string[] {
@@ -92,7 +76,11 @@ function goneText(fault: AnyFault, wanted: readonly string[], verdict: Verdict):
   return `a new check does not find that ${shown(wanted)} is active: ${seen}; ${why}`;
 }
 
-function resultOf(key: string, ended: readonly Ended[], gone: readonly string[]): OperationResult {
+function resultOf(
+  key: string,
+  ended: readonly Recovered[],
+  gone: readonly string[],
+): OperationResult {
   const record: StepRecord = {
     ...joined('plannedActions', ended),
     ...joined('actions', ended),
@@ -114,7 +102,7 @@ function resultOf(key: string, ended: readonly Ended[], gone: readonly string[])
   return failedWith([...refusals, words].filter((text) => text !== '').join('; '), record, reason);
 }
 
-function joined<K extends 'plannedActions' | 'actions'>(name: K, ended: readonly Ended[]) {
+function joined<K extends 'plannedActions' | 'actions'>(name: K, ended: readonly Recovered[]) {
   const all = ended.flatMap(({ record }) => record[name] ?? []);
   return all.length === 0 ? {} : { [name]: all };
 }

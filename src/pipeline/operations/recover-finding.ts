@@ -1,97 +1,122 @@
-import { defined } from '../../lib/std/defined.ts';
+import type { Explanation } from '../../lib/std/explanation.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
-import type { Action, Failure } from '../../node/model/action.ts';
 import { leadsToCommand } from '../../node/model/advice.ts';
 import type { AnyFault, Recovery } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
+import {
+  type PerformedAction,
+  type PlanResult,
+  type RecoveryPlan,
+  recover,
+  remainingPlan,
+} from '../../node/repair/recover.ts';
 import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-record.ts';
-import { REST_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { Judgement, ProcessorHost } from './processor-host.ts';
 
-export type Recovered =
-  | { readonly state: 'done' | 'planned'; readonly record: StepRecord }
+export type Recovered = { readonly id: string; readonly record: StepRecord } & (
+  | { readonly state: 'done' | 'planned' }
   /** Refused, unless one of its actions was begun and did not come about. */
-  | {
-      readonly state: 'refused' | 'failed';
-      readonly why: string;
-      readonly record: StepRecord;
-    };
+  | { readonly state: 'refused' | 'failed'; readonly why: string }
+);
 
-/** Carries out what a fault wants to be done about a finding, one action after another. */
-export async function recoverFinding(
-  fault: AnyFault,
-  finding: Finding,
-  { storeEvidence }: Pick<Judgement, 'storeEvidence'>,
-  host: ProcessorHost,
-): Promise<Recovered> {
-  const recovery = fault.recover?.(finding);
-  if (!recovery) return { state: 'refused', why: `${fault.id} has no recovery`, record: {} };
-  const { actions } = recovery;
-  const id = findingId(fault, finding);
-  const purpose = { fault: fault.id, finding: id };
-  const record = { plannedActions: actions.map((action) => actionRecord(action, purpose)) };
-  const refusal = refusalOf(fault, finding, recovery);
-  if (refusal !== undefined) return { state: 'refused', why: `refused: ${refusal}`, record };
-  const consent = await host.consent(recovery, finding, { fault: fault.id, id });
-  if (consent.given === 'to-plan') return { state: 'planned', record };
-  if (consent.given === 'none') return { state: 'refused', why: consent.why, record };
-  const stored = await storeEvidence(id);
-  if ('failure' in stored) return { state: 'refused', why: unsaved(stored), record };
-  return performed({ fault, id, actions, isReported: false }, host);
+/** What is to be repaired, and what earlier attempts of this step have done already. */
+export interface RecoveryTask {
+  readonly fault: AnyFault;
+  readonly findings: readonly Finding[];
+  readonly earlier: readonly JournalRecord[];
+  /** Ids of findings that an earlier attempt began to repair, and a new check does not find. */
+  readonly begun: readonly string[];
 }
 
-/**
- * Finishes a recovery that was interrupted between two of its actions. A new check finds
- * something else by now, or nothing: half of it is done. Each action is still refused when anything
- * stands against it.
- */
-export async function finishRecovery(
-  fault: AnyFault,
-  id: string,
-  actionRecords: readonly JournalRecord[],
+type Request = Parameters<ProcessorHost['consent']>;
+
+/** Carries out what a fault plans for its findings, and what is left of interrupted plans. */
+export async function recoverFindings(
+  task: RecoveryTask,
   { storeEvidence }: Pick<Judgement, 'storeEvidence'>,
   host: ProcessorHost,
-): Promise<Recovered> {
-  const isDone = new Set(actionRecords.map(({ action }) => JSON.stringify(action)));
-  // The newest plan counts: an attempt that still found it has made its own.
-  const first = actionRecords.findLast(({ rest }) => Array.isArray(rest));
-  const plan = first ? [first.action, ...(first.rest ?? [])] : [];
-  const actions = plan.filter((action) => !isDone.has(JSON.stringify(action)));
-  if (actions.length === 0) return { state: 'done', record: actionsOf(actionRecords) };
-  // It was agreed to, and is asked for once more: who agrees may have changed their mind.
-  const whole = { actions: plan, touches: 'what the plan named', leaves: 'all else' };
-  const summary = 'A recovery broke off between two of its actions.';
-  const consent = await host.consent(whole, { summary }, { fault: fault.id, id });
-  if (consent.given === 'to-act') {
-    const stored = await storeEvidence(id);
-    const ended: Recovered =
-      'failure' in stored
-        ? { state: 'refused', why: unsaved(stored), record: {} }
-        : await performed({ fault, id, actions, isReported: true }, host);
-    return withActions(actionRecords, ended);
+): Promise<readonly Recovered[]> {
+  const { fault, findings, earlier, begun } = task;
+  const requests = new Map<RecoveryPlan, Request>();
+  const recovered: Recovered[] = [];
+  for (const id of begun) {
+    const plan = remainingPlan(earlier.filter(({ finding }) => finding === id));
+    if (plan) requests.set(plan, resumption(plan));
+    else recovered.push({ id, state: 'done', record: {} });
   }
-  const left = actions.map((action) => actionRecord(action, { fault: fault.id, finding: id }));
-  const record = { plannedActions: left, ...actionsOf(actionRecords) };
-  if (consent.given === 'to-plan') return { state: 'planned', record };
-  return { state: 'refused', why: consent.why, record };
+  for (const finding of findings) {
+    const id = findingId(fault, finding);
+    const recovery = fault.recover?.(finding);
+    const plan = { fault: fault.id, finding: id, actions: recovery?.actions ?? [] };
+    const refusal = recovery ? refusalOf(fault, finding, recovery) : `${fault.id} has no recovery`;
+    if (recovery && refusal === undefined) {
+      requests.set(plan, [recovery, finding, { fault: fault.id, id }]);
+    } else {
+      recovered.push({ id, state: 'refused', why: `refused: ${refusal}`, record: planned(plan) });
+    }
+  }
+  const results = await recover([...requests.keys()], {
+    ...host,
+    decide: (plan) => host.consent(...(requests.get(plan) as Request)),
+    saveEvidence: ({ finding }) => storeEvidence(finding),
+  });
+  return [...recovered, ...results.map(recoveredOf)].map((each) =>
+    withActions(
+      earlier.filter(({ finding }) => finding === each.id),
+      each,
+    ),
+  );
+}
+
+/** It was agreed to once, and is asked for again: whoever agreed may have changed their mind. */
+function resumption({ fault, finding, resumes = [] }: RecoveryPlan): Request {
+  const whole = { actions: resumes, touches: 'what the plan named', leaves: 'all else' };
+  const summary = 'A recovery was interrupted between two of its actions.';
+  return [whole, { summary }, { fault, id: finding }];
+}
+
+function recoveredOf(result: PlanResult): Recovered {
+  const { plan } = result;
+  const id = plan.finding;
+  if (result.state === 'planned') return { id, state: 'planned', record: planned(plan) };
+  if (result.state === 'declined') {
+    return { id, state: 'refused', why: result.why, record: planned(plan) };
+  }
+  if (result.state === 'prevented') {
+    const why = failureText('refused', result.failure);
+    return { id, state: 'refused', why, record: planned(plan) };
+  }
+  const { state, performed } = result;
+  const record = { actions: performed.map((each) => performedRecord(each, plan)) };
+  if (state === 'done') return { id, state, record };
+  return { id, state, why: record.actions.at(-1)?.message ?? '', record };
+}
+
+function planned(plan: RecoveryPlan): StepRecord {
+  return { plannedActions: plan.actions.map((action) => actionRecord(action, plan)) };
+}
+
+function performedRecord(
+  { action, outcome, entry, endTime }: PerformedAction,
+  plan: RecoveryPlan,
+): ActionRecord {
+  return {
+    ...actionRecord(action, plan),
+    state: outcome.state,
+    endTime: endTime.toISOString(),
+    ...(entry === undefined ? {} : { journalEntry: entry }),
+    ...(outcome.state === 'done' ? {} : { message: failureText(outcome.state, outcome) }),
+  };
 }
 
 /** What became of a recovery, with what an earlier attempt has done for it. */
-export function withActions(
-  actionRecords: readonly JournalRecord[],
-  recovered: Recovered,
-): Recovered {
-  if (actionRecords.length === 0) return recovered;
-  const { actions: before = [] } = actionsOf(actionRecords);
+function withActions(earlier: readonly JournalRecord[], recovered: Recovered): Recovered {
+  if (earlier.length === 0) return recovered;
+  const { actions: before = [] } = actionsOf(earlier);
   const { record } = recovered;
   return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
-}
-
-function unsaved({ failure, todo }: { readonly failure: string; readonly todo?: string }): string {
-  const advice = todo === undefined ? '' : `; ${todo}`;
-  return `refused: the evidence cannot be saved: ${failure}; nothing was changed${advice}`;
 }
 
 /** What no policy and no yes covers: only a person can go on from here. */
@@ -108,54 +133,6 @@ function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): strin
   const command = `kubediag recover ${fault.id} --finding ${findingId(fault, finding)}`;
   // The command comes first: a status has only the beginning of a long message.
   return `only a person can confirm it (${command} --confirm ${word}): ${why}`;
-}
-
-interface Plan {
-  readonly fault: AnyFault;
-  /** Of the finding. */
-  readonly id: string;
-  readonly actions: readonly Action[];
-  /** Whether the journal knows it already. */
-  readonly isReported: boolean;
-}
-
-async function performed(
-  { fault, id, actions, isReported: wasReported }: Plan,
-  { openRepair, purpose, stop }: ProcessorHost,
-): Promise<Recovered> {
-  const repair = await openRepair();
-  if (!repair.isOpen) return { state: 'refused', why: text('refused', repair), record: {} };
-  const done: ActionRecord[] = [];
-  let isReported = wasReported;
-  try {
-    for (const [index, action] of actions.entries()) {
-      const rest = isReported ? undefined : restOf(actions.slice(index + 1));
-      const intent = { action, fault: fault.id, finding: id, purpose, rest };
-      const { outcome, entry } = await repair.perform(intent, { stop });
-      isReported ||= entry !== undefined;
-      const description = defined({
-        ...actionRecord(action, intent),
-        state: outcome.state,
-        endTime: new Date().toISOString(),
-        journalEntry: entry,
-      });
-      if (outcome.state !== 'done') {
-        const why = text(outcome.state, outcome);
-        const state = outcome.state === 'refused' ? 'refused' : 'failed';
-        return { state, why, record: { actions: [...done, { ...description, message: why }] } };
-      }
-      done.push(description);
-    }
-    return { state: 'done', record: { actions: done } };
-  } finally {
-    // Also by a mistake of ours: nobody else could repair this node until we end.
-    repair.close();
-  }
-}
-
-/** Not what would fill the journal: such a plan is for one thing, which is found until all is done. */
-function restOf(actions: readonly Action[]): readonly Action[] | undefined {
-  return JSON.stringify(actions).length <= REST_CHARACTERS_MAX ? actions : undefined;
 }
 
 export type DoneBefore =
@@ -180,6 +157,6 @@ export function actionsOf(actionRecords: readonly JournalRecord[]): StepRecord {
   return { actions: actionRecords.map(attemptedActionRecord) };
 }
 
-function text(state: string, { what, why, todo }: Failure): string {
+function failureText(state: string, { what, why, todo }: Explanation): string {
   return `${state}: ${what}; ${why}; ${todo}`;
 }

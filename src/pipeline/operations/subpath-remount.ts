@@ -16,7 +16,7 @@ import {
   type StepRecord,
 } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { actionsOf, doneBefore, recoverFinding } from './recover-finding.ts';
+import { actionsOf, doneBefore, recoverFindings } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
 const POD = 'collector.kubernetes.pod.detail';
@@ -79,7 +79,9 @@ export async function recoverSubpathRemount(
     const why = 'a new check does not find that a container is held up by this mount';
     return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
   }
-  const recovered = await recoverFinding(fault, found.finding, judgement, host);
+  const task = { fault, findings: [found.finding], earlier: [], begun: [] };
+  const [recovered] = await recoverFindings(task, judgement, host);
+  if (!recovered) throw new Error(`nobody recovered from ${fault.id}`);
   if ('why' in recovered) {
     const reason = recovered.state === 'refused' ? 'Refused' : undefined;
     return failedWith(recovered.why, recovered.record, reason);

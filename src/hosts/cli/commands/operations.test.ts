@@ -8,7 +8,7 @@ function reported(...args: readonly string[]): string {
   return stdout;
 }
 
-test('the lookup names paths, inputs and outputs, and what repairs', { timeout: 20_000 }, () => {
+test('the catalogue names paths, inputs and outputs, and what repairs', { timeout: 20_000 }, () => {
   const list = JSON.parse(reported('-o', 'json')) as { operation: string; repairs: boolean }[];
   expect(list.find(({ operation }) => operation === 'pod-detail-collector')).toMatchObject({
     operation: 'pod-detail-collector',
