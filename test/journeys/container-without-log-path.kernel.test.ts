@@ -1,6 +1,7 @@
 import { appendFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { childOf } from '../../lab/process-mark.ts';
 import type { FaultReport } from '../../src/node/checkup/report.ts';
 import type { CriDouble, DoubleContainer } from '../rig/cri-double.ts';
 import { breakNode, expectCured, makeNode, podOf, RUNNING } from '../rig/faulty-node.ts';
@@ -161,6 +162,31 @@ describe('a node whose /bin is gone', () => {
       expect(binOf(node)).toBe('usr/bin');
     },
   );
+
+  it('is restored by the next recovery when one was killed after the removal', async () => {
+    const removed = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    runtime.beforeAnswer = async (call) => {
+      if (call !== 'ListContainers' || !runtime.commands.includes(REMOVED.at(-1) ?? '')) return;
+      removed.resolve();
+      await held.promise;
+    };
+    const killed = node.start(['recover', FAULT, '--yes']);
+    await removed.promise;
+    process.kill(await childOf(killed.child.pid ?? 0), 'SIGKILL');
+    await killed.end;
+    held.resolve();
+    runtime.beforeAnswer = () => {};
+    expect(binOf(node)).toBeUndefined();
+    const next = await node.kubediag('recover', FAULT, '--yes');
+    expect(next.stdout, next.stderr).toContain('an earlier recovery was interrupted; left to do');
+    expect(next.stdout).toContain('1 repaired, 0 refused, 0 failed\n');
+    expect(next.code, next.stderr).toBe(0);
+    expect(binOf(node)).toBe('usr/bin');
+    expect(runtime.commands).toEqual(REMOVED);
+    const last = await node.kubediag('recover', FAULT, '--yes');
+    expect(last, last.stdout + last.stderr).toMatchObject({ code: 0, stdout: '' });
+  });
 
   it('does not keep us from unmounting either', async () => {
     await node.stopKubelet();

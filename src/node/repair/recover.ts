@@ -49,7 +49,7 @@ export interface RecoveryHost {
   /** Without the evidence nothing is changed. */
   readonly saveEvidence: (
     first: RecoveryPlan,
-  ) => Promise<{ readonly path: string } | { readonly trouble: string; readonly todo?: string }>;
+  ) => Promise<{ readonly path: string } | { readonly failure: string; readonly todo?: string }>;
   readonly openRepair: () => Promise<OpenRepair>;
   /** The step of a Diagnosis; none for a person. */
   readonly purpose?: string | undefined;
@@ -74,8 +74,8 @@ export async function recover(
   const [first] = agreed;
   if (!first) return results;
   const saved = await host.saveEvidence(first);
-  if ('trouble' in saved) {
-    const { trouble: why, todo = 'see to it, then recover again' } = saved;
+  if ('failure' in saved) {
+    const { failure: why, todo = 'see to it, then recover again' } = saved;
     const failure = {
       what: 'the evidence cannot be saved',
       why,
@@ -128,7 +128,7 @@ async function carryOut(
 }
 
 /** The handler of each action checks that the word names the right pod or container. */
-function withConfirmation(plan: RecoveryPlan, confirmed: string | undefined): RecoveryPlan {
+export function withConfirmation(plan: RecoveryPlan, confirmed: string | undefined): RecoveryPlan {
   if (confirmed === undefined) return plan;
   return { ...plan, actions: plan.actions.map((action) => ({ ...action, confirmed })) };
 }

@@ -10,6 +10,7 @@ import { dryRunOn, openRepairOn } from '../../local-node/open-repair.ts';
 import { faultNamed, inRepairOrder } from '../input/choose-faults.ts';
 import { managedNode, openNode } from '../input/open-node.ts';
 import { hasRepair, isPosition, noSuchFinding, openFindings } from '../recovery/choose-findings.ts';
+import { finishInterrupted } from '../recovery/finish-interrupted.ts';
 import { recoverFault } from '../recovery/recover-fault.ts';
 import {
   beginRun,
@@ -47,11 +48,13 @@ async function recoverAll(name: string | undefined, run: RecoveryRun): Promise<n
     if (result.isOver) break;
   }
   const ended = [...results.values()];
+  const isOver = ended.some((result) => result.isOver);
+  const isRefused = isOver || (run.hasPlanned && !run.hasSettled);
   if (!options.dryRun && !run.hasSettled) {
-    const isRefused = run.hasPlanned || ended.some(({ isOver }) => isOver);
     await (isRefused ? reportEarlier(run) : settleEarlier(run));
   }
-  const again = await checkAgain(results, run);
+  if (options.dryRun ? !isOver : !isRefused) ended.push(...(await finishInterrupted(asked, run)));
+  const again = await checkAgain(results, ended, run);
   endCachedReader();
   const totals = totalsOf(ended, again?.left ?? 0);
   const before = again && !options.dryRun ? ended.map(settledCode) : ended;
@@ -126,12 +129,11 @@ function settledCode({ code }: FaultResult): Pick<FaultResult, 'code'> {
  */
 async function checkAgain(
   results: ReadonlyMap<AnyFault, FaultResult>,
+  ended: readonly FaultResult[],
   run: RecoveryRun,
 ): Promise<{ readonly left: number; readonly code: number } | undefined> {
   const { options, terminal } = run;
-  const isChanged = [...results.values()].some(({ ends }) =>
-    [...ends.values()].includes('repaired'),
-  );
+  const isChanged = ended.some(({ ends }) => [...ends.values()].includes('repaired'));
   if (run.stop?.aborted || !isChanged) return undefined;
   const judged = options.dryRun ? expectedOf(results) : await judgedNow(results, run);
   if (!judged) return { left: 0, code: EXIT.unknown };

@@ -1,9 +1,10 @@
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
-import type { Action, Outcome } from '../../../node/model/action.ts';
+import type { Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
+import type { RecoveryPlan } from '../../../node/repair/recover.ts';
 import type { Unsaved } from '../../local-node/save-bundle.ts';
 import { showOutcome } from '../screens/show-recovery.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
@@ -35,23 +36,24 @@ export function refuseAll(
 
 /** Nothing is done without its evidence. */
 export function refuseUnsaved(
-  planned: PlannedRepair,
+  ends: FaultResult['ends'],
   { failure, todo }: Unsaved,
   { err }: Pick<Terminal, 'err'>,
 ): FaultResult {
   err(`refused: the evidence cannot be saved\n  why   ${failure}\n`);
   err(`  do    ${todo}; nothing was changed\n`);
-  return { ends: endsOf(planned, 'refused'), code: EXIT.notDone, isOver: true };
+  return { ends, code: EXIT.notDone, isOver: true };
 }
 
-/** With the word that a person gave. The handler of each action checks that it names the right pod. */
-export function actionsOf(
-  fault: AnyFault,
-  finding: Finding,
-  given: string | undefined,
-): readonly Action[] {
-  const { actions = [] } = fault.recover?.(finding) ?? {};
-  return given === undefined ? actions : actions.map((action) => ({ ...action, confirmed: given }));
+export function plansOf({
+  fault,
+  findings,
+}: Pick<PlannedRepair, 'fault' | 'findings'>): readonly RecoveryPlan[] {
+  return findings.map((finding) => ({
+    fault: fault.id,
+    finding: findingId(fault, finding),
+    actions: fault.recover?.(finding).actions ?? [],
+  }));
 }
 
 export function isAllRepaired(ends: ReadonlyMap<string, FindingEnd>): boolean {

@@ -1,6 +1,6 @@
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
+import { withConfirmation } from '../../../node/repair/recover.ts';
 import { dryRunOn } from '../../local-node/open-repair.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
 import { checkSaving } from '../../local-node/save-bundle.ts';
@@ -14,12 +14,13 @@ import {
   unknownLines,
 } from '../screens/show-recovery.ts';
 import { chooseFindings } from './choose-findings.ts';
+import { isInterrupted } from './finish-interrupted.ts';
 import {
-  actionsOf,
   cannotWait,
   endsOf,
   isAllRepaired,
   type PlannedRepair,
+  plansOf,
   refuseAll,
   refuseUnsaved,
 } from './planned-repair.ts';
@@ -39,6 +40,7 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
   if (run.stop?.aborted) return { ends: new Map(), code: EXIT.notDone, isOver: true };
   const chosen = chooseFindings(fault, checked, options);
   if ('nothing' in chosen) {
+    if (isInterrupted(fault, options)) return { ends: new Map(), code: EXIT.clear };
     terminal.err(`${chosen.nothing}${unknownLines(chosen.unknowns, terminal.errWidth)}`);
     return { ends: new Map(), code: chosen.code };
   }
@@ -69,23 +71,24 @@ async function tryOut(
   run: RecoveryRun,
 ): Promise<FaultResult> {
   const { options, terminal } = run;
-  const { fault, findings } = planned;
   const unsaved = await checkSaving(looked.bundle(), options.stateFolder);
-  if (unsaved !== undefined) return refuseUnsaved(planned, unsaved, terminal);
+  if (unsaved !== undefined) return refuseUnsaved(endsOf(planned, 'refused'), unsaved, terminal);
   const node = openFor(run);
   try {
     const opened = await dryRunOn(node, managedNode(options));
     if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
     showUnfinished(opened.unfinished, terminal);
     const ends = new Map<string, FindingEnd>();
-    for (const finding of findings) {
-      const id = findingId(fault, finding);
-      ends.set(id, 'repaired');
-      for (const action of actionsOf(fault, finding, options.confirm)) {
-        const outcome = await opened.check({ action, fault: fault.id, finding: id });
+    for (const { actions, ...purpose } of plansOf(planned).map((plan) =>
+      withConfirmation(plan, options.confirm),
+    )) {
+      const { finding } = purpose;
+      ends.set(finding, 'repaired');
+      for (const action of actions) {
+        const outcome = await opened.check({ action, ...purpose });
         if (!outcome || outcome.state === 'done') continue;
-        showOutcome(outcome, terminal, { finding: id });
-        ends.set(id, outcome.state === 'failed' ? 'failed' : 'refused');
+        showOutcome(outcome, terminal, { finding });
+        ends.set(finding, outcome.state === 'failed' ? 'failed' : 'refused');
         break;
       }
     }

@@ -3,7 +3,8 @@ import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import type { Finding } from '../../../node/model/finding.ts';
-import type { OpenRepair } from '../../../node/repair/open-repair.ts';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import { type Consent, type RecoveryPlan, recover } from '../../../node/repair/recover.ts';
 import { openRepairOn } from '../../local-node/open-repair.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
 import { bundleNameOf, saveBundle } from '../../local-node/save-bundle.ts';
@@ -20,62 +21,107 @@ import {
 import { awaitHealing } from './await-healing.ts';
 import {
   ASLEEP,
-  actionsOf,
   cannotWait,
-  endsOf,
   isAllRepaired,
   type PlannedRepair,
-  refuseAll,
+  plansOf,
   refuseUnsaved,
 } from './planned-repair.ts';
 import { openFor, type RecoveryRun, stopOf } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 
-/** Saves the evidence, asks, acts, and looks whether it worked. */
+/** Repairs findings of one fault, and checks whether it worked. */
 export async function repairFindings(
   planned: PlannedRepair,
-  looked: CheckResult,
+  checked: CheckResult,
   run: RecoveryRun,
 ): Promise<FaultResult> {
   const { options, terminal } = run;
-  const refused = endsOf(planned, 'refused');
-  if (!options.yes && !terminal.isInteractive) {
-    refuseToGuess(terminal);
-    return { ends: refused, code: EXIT.notDone, isOver: true };
-  }
-  const stop = stopOf(run);
-  const saved = await saveBundle(looked.bundle(), options.stateFolder, bundleName(planned, looked));
-  if ('failure' in saved) return refuseUnsaved(planned, saved, terminal);
-  terminal.out(`evidence   saved to ${saved.path}\n`);
-  const question = `Repair ${findingCounts(planned.findings)}? [y/N] `;
-  if (!options.yes && !(await terminal.confirm(question, stop))) {
-    const why = stop.aborted ? 'stopped' : 'declined';
-    terminal.err(`${planned.fault.id}: ${why}; nothing was changed\n`);
-    return { ends: stop.aborted ? refused : endsOf(planned, 'left'), code: EXIT.clear };
-  }
-  const words = await confirmedText(planned, run, stop);
-
+  const { fault, findings, isKubeletUp } = planned;
+  const found = new Map(findings.map((finding) => [findingId(fault, finding), finding]));
   const node = openFor(run);
   try {
-    const opened = await openRepairOn(node, managedNode(options));
-    if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
-    showSettled(opened.settled, terminal);
-    run.hasSettled = true;
-    // Whoever only watches keeps nobody else from acting.
-    const ends = await performAll(planned, opened, { words, stop }, terminal).finally(opened.close);
-    if (!isAllRepaired(ends) || !options.wait) return { ends, code: EXIT.clear };
+    const question = `Repair ${findingCounts(findings)}? [y/N] `;
+    const decide = ({ finding }: RecoveryPlan) => confirmation(found.get(finding), planned, run);
+    const plans = plansOf(planned);
+    const result = await carryOut({ plans, question, decide, name: fault.id }, checked, node, run);
+    const { ends } = result;
+    const next = new Set<string>();
+    for (const [id, finding] of found) {
+      const { afterwards = '' } = fault.recover?.(finding) ?? {};
+      if (ends.get(id) === 'repaired') next.add(isKubeletUp ? afterwards : ASLEEP);
+    }
+    showNext(next, terminal);
+    if (!isAllRepaired(ends) || !options.wait) return result;
     if (cannotWait(planned, terminal)) return { ends, code: EXIT.notDone };
-    const settings = snapshotOptionsOf(options);
-    const hasHealed = await awaitHealing(
-      planned,
-      () => takeSnapshot(node, settings),
-      stop,
-      terminal,
-    );
+    const snapshot = () => takeSnapshot(node, snapshotOptionsOf(options));
+    const hasHealed = await awaitHealing(planned, snapshot, stopOf(run), terminal);
     return { ends, code: hasHealed ? EXIT.clear : EXIT.notDone };
   } finally {
     node.pause();
   }
+}
+
+/** What a person is asked to agree to. */
+interface Proposal {
+  /** In messages. */
+  readonly name: string;
+  readonly plans: readonly RecoveryPlan[];
+  readonly question: string;
+  /** What a general yes does not cover. */
+  readonly decide: (plan: RecoveryPlan) => Promise<Consent>;
+}
+
+/** Saves the evidence, asks, and performs what was agreed to. */
+export async function carryOut(
+  { name, plans, question, decide }: Proposal,
+  checked: CheckResult,
+  node: LiveNode,
+  run: RecoveryRun,
+): Promise<FaultResult> {
+  const { options, terminal } = run;
+  const all = (end: FindingEnd) => new Map(plans.map(({ finding }) => [finding, end]));
+  if (!options.yes && !terminal.isInteractive) {
+    refuseToGuess(terminal);
+    return { ends: all('refused'), code: EXIT.notDone, isOver: true };
+  }
+  const stop = stopOf(run);
+  const bundleName = bundleNameOf(checked.report, plans[0]?.finding ?? 'none');
+  const saved = await saveBundle(checked.bundle(), options.stateFolder, bundleName);
+  if ('failure' in saved) return refuseUnsaved(all('refused'), saved, terminal);
+  terminal.out(`evidence   saved to ${saved.path}\n`);
+  if (!options.yes && !(await terminal.confirm(question, stop))) {
+    const why = stop.aborted ? 'stopped' : 'declined';
+    terminal.err(`${name}: ${why}; nothing was changed\n`);
+    return { ends: all(stop.aborted ? 'refused' : 'left'), code: EXIT.clear };
+  }
+  const results = await recover(plans, {
+    decide,
+    saveEvidence: async () => saved,
+    openRepair: async () => {
+      const repair = await openRepairOn(node, managedNode(options));
+      if (!repair.isOpen) return repair;
+      showSettled(repair.settled, terminal);
+      run.hasSettled = true;
+      return repair;
+    },
+    stop,
+    onAction: (action) => ({
+      onStep: showSteps(action, terminal),
+      onProgress: showProgress(terminal),
+    }),
+    onPerformed: ({ outcome, action, entry }, { finding }) =>
+      showOutcome(outcome, terminal, { action, entry, finding }),
+  });
+  const ends = all('refused');
+  for (const { plan, state } of results) {
+    if (state === 'done') ends.set(plan.finding, 'repaired');
+    if (state === 'failed') ends.set(plan.finding, 'failed');
+  }
+  const prevented = results.find((result) => result.state === 'prevented');
+  if (!prevented || stop.aborted) return { ends, code: EXIT.clear };
+  showOutcome({ state: 'refused', ...prevented.failure }, terminal);
+  return { ends, code: EXIT.clear, isOver: true };
 }
 
 function refuseToGuess(terminal: Terminal): void {
@@ -85,68 +131,17 @@ function refuseToGuess(terminal: Terminal): void {
   );
 }
 
-/** What a general yes does not cover: asked for word by word, or taken from --confirm. */
-async function confirmedText(
-  { fault, findings }: PlannedRepair,
-  { options, terminal }: RecoveryRun,
-  stop: AbortSignal,
-): Promise<ReadonlyMap<Finding, string>> {
-  const words = new Map<Finding, string>();
-  for (const finding of findings) {
-    const { confirmation } = fault.recover?.(finding) ?? {};
-    if (options.confirm !== undefined) words.set(finding, options.confirm);
-    else if (confirmation && terminal.isInteractive) {
-      const question = `${confirmation.why}\nType ${confirmation.word} to do it all the same: `;
-      words.set(finding, await terminal.ask(question, stop));
-    }
-  }
-  return words;
-}
-
-/** One action at a time. The actions of a finding build on each other; findings do not. */
-async function performAll(
-  planned: PlannedRepair,
-  repair: OpenRepair & { readonly isOpen: true },
-  given: { readonly words: ReadonlyMap<Finding, string>; readonly stop: AbortSignal },
-  terminal: Terminal,
-): Promise<ReadonlyMap<string, FindingEnd>> {
-  const { fault, findings, isKubeletUp } = planned;
-  const ends = new Map(endsOf(planned, 'refused'));
-  const next = new Set<string>();
-  for (const finding of findings) {
-    if (given.stop.aborted) break;
-    const end = await performOne(planned, finding, repair, given, terminal);
-    ends.set(findingId(fault, finding), end);
-    const { afterwards = '' } = fault.recover?.(finding) ?? {};
-    if (end === 'repaired') next.add(isKubeletUp ? afterwards : ASLEEP);
-  }
-  showNext(next, terminal);
-  return ends;
-}
-
-async function performOne(
+/** Asked for by its word, or taken from --confirm. */
+async function confirmation(
+  finding: Finding | undefined,
   { fault }: PlannedRepair,
-  finding: Finding,
-  repair: OpenRepair & { readonly isOpen: true },
-  given: { readonly words: ReadonlyMap<Finding, string>; readonly stop: AbortSignal },
-  terminal: Terminal,
-): Promise<FindingEnd> {
-  const id = findingId(fault, finding);
-  for (const action of actionsOf(fault, finding, given.words.get(finding))) {
-    const wish = {
-      stop: given.stop,
-      onStep: showSteps(action, terminal),
-      onProgress: showProgress(terminal),
-    };
-    const { outcome, entry } = await repair.perform({ action, fault: fault.id, finding: id }, wish);
-    showOutcome(outcome, terminal, { action, entry, finding: id });
-    if (outcome.state === 'refused') return 'refused';
-    if (outcome.state !== 'done') return 'failed';
+  run: RecoveryRun,
+): Promise<Consent> {
+  const { options, terminal } = run;
+  const { confirmation: needed } = (finding && fault.recover?.(finding)) ?? {};
+  if (options.confirm !== undefined || !needed || !terminal.isInteractive) {
+    return { given: 'to-act', confirmed: options.confirm };
   }
-  return 'repaired';
-}
-
-function bundleName({ fault, findings }: PlannedRepair, { report }: CheckResult): string {
-  const [finding] = findings;
-  return bundleNameOf(report, finding ? findingId(fault, finding) : 'none');
+  const question = `${needed.why}\nType ${needed.word} to do it all the same: `;
+  return { given: 'to-act', confirmed: await terminal.ask(question, stopOf(run)) };
 }
