@@ -139,7 +139,7 @@ describe('a recovery that is not allowed to act', () => {
     await node.stopKubelet();
     const ended = await node.kubediag(...RECOVER);
     expect(ended.code, ended.stdout + ended.stderr).toBe(2);
-    expect(ended.stderr).toMatch(/^There is no kubelet/);
+    expect(ended.stderr).toMatch(/^No kubelet/);
     expect(ended.stderr).toContain(open);
     expect(await journalOf(node)).toEqual(['unfinished']);
   });
