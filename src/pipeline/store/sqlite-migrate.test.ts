@@ -64,7 +64,7 @@ test('leaves a damaged object of version 1 as it is, and migrates the others', a
   const path = olderFile();
   const database = new DatabaseSync(path);
   const damaged = '{"status":{"actions":[{"deed":"a"}';
-  const odd = '{"status":{"actions":[null,"deed",{"deed":"a"}]}}';
+  const odd = '{"status":{"actions":[null,"deed",{"deed":"a"},{"why":"b"}]}}';
   const update = database.prepare('UPDATE objects SET text = ? WHERE name = ?');
   update.run(damaged, 'repaired');
   database.prepare("INSERT INTO objects VALUES ('Diagnosis', 'default', 'odd', ?)").run(odd);
@@ -76,6 +76,7 @@ test('leaves a damaged object of version 1 as it is, and migrates the others', a
   expect(errors).toHaveLength(2);
   store.close();
   expect(rowsIn(path).texts).toContain(damaged);
+  expect(rowsIn(path).texts.join()).toContain('{"description":"a"},{"message":"b"}');
 });
 
 test('has the old form after a crash in the middle, and the next start migrates it', async () => {

@@ -7,7 +7,7 @@ export const SCHEMA_VERSION = 2;
 
 /** From each schema version to the next. */
 const MIGRATIONS: Readonly<Record<number, (database: DatabaseSync) => void>> = {
-  1: renameDeeds,
+  1: renameActionFields,
 };
 
 /** Migrates an older database in one transaction: after a crash it has the old or the new form. */
@@ -17,21 +17,26 @@ export function migrate(database: DatabaseSync, from: number): void {
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
 }
 
-/** Version 1 called the description of an action "deed". */
-function renameDeeds(database: DatabaseSync): void {
-  database.function('without_deeds', { deterministic: true }, (text) => withoutDeeds(String(text)));
+/** Fields of an action in version 1, and their names since. */
+const RENAMED = new Map([
+  ['deed', 'description'],
+  ['why', 'message'],
+]);
+
+function renameActionFields(database: DatabaseSync): void {
+  database.function('renamed', { deterministic: true }, (text) => withRenamedFields(String(text)));
   database.exec(
-    `UPDATE objects SET text = without_deeds(text)
-     WHERE kind = 'Diagnosis' AND instr(text, '"deed":') > 0`,
+    `UPDATE objects SET text = renamed(text)
+     WHERE kind = 'Diagnosis' AND (instr(text, '"deed":') > 0 OR instr(text, '"why":') > 0)`,
   );
 }
 
-function withoutDeeds(text: string): string {
+function withRenamedFields(text: string): string {
   const object = fieldsIn(text);
   const { status } = object;
   const lists = ['actions', 'plannedActions'].flatMap((name) => {
     const actions = listAt(status, name);
-    return actions ? [[name, actions.map(withoutDeed)] as const] : [];
+    return actions ? [[name, actions.map(renamedAction)] as const] : [];
   });
   // A damaged object stays as it is.
   if (lists.length === 0) return text;
@@ -39,10 +44,8 @@ function withoutDeeds(text: string): string {
   return JSON.stringify({ ...object, status: renamed });
 }
 
-function withoutDeed(action: unknown): unknown {
+function renamedAction(action: unknown): unknown {
   if (typeof action !== 'object' || action === null) return action;
   const fields = Object.entries(action) as [string, unknown][];
-  return Object.fromEntries(
-    fields.map(([name, value]) => [name === 'deed' ? 'description' : name, value]),
-  );
+  return Object.fromEntries(fields.map(([name, value]) => [RENAMED.get(name) ?? name, value]));
 }
