@@ -1,5 +1,6 @@
 import { defined } from '../src/lib/std/defined.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
+import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import type { Break } from './break.ts';
@@ -21,7 +22,6 @@ export interface BreakOptions extends NameOption {
   readonly lookAlike?: string;
 }
 
-/** `kubediag lab break`: breaks the node; without arguments lists the possible breaks. */
 export async function breakNode(
   args: readonly string[],
   options: BreakOptions,
@@ -158,7 +158,7 @@ export function checkPossible(
 export async function healNode(
   { name }: NameOption,
   terminal: Terminal,
-  stop: AbortSignal,
+  stop = cleanUpOnSignal(),
 ): Promise<number> {
   const lab = await runningLab(name);
   const stopped = await stoppedParts(lab);

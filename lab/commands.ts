@@ -5,14 +5,10 @@ import {
   ignoringArguments,
   option,
 } from '../src/lib/terminal/command-spec.ts';
-import { abortOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import { reportRefusals } from './refusal.ts';
 import { KUBELET_VERSIONS } from './settings.ts';
 
 const DONE = { 0: 'done', 3: 'refused, with the reason' };
-
-/** What this created is removed before the process ends, whatever signals arrive meanwhile. */
-const untilSignal = () => abortOnSignal({ repeats: 'ignored' });
 
 const completions = async () => (await import('./completions.ts')).labCompletions;
 
@@ -68,10 +64,7 @@ const tour = command({
     ['Show them without waiting for Enter', 'kubediag lab tour --yes'],
   ],
   exitCodes: DONE,
-  load: async () => {
-    const { tour: runTour } = await import('./tour.ts');
-    return (args, options, terminal) => runTour(args, options, terminal, untilSignal());
-  },
+  load: async () => (await import('./tour.ts')).tour,
 });
 
 const up = command({
@@ -86,10 +79,7 @@ const up = command({
     ],
   ],
   exitCodes: DONE,
-  load: async () => {
-    const { up: create } = await import('./up.ts');
-    return (_args, options, terminal) => create(options, terminal, untilSignal());
-  },
+  load: async () => ignoringArguments((await import('./up.ts')).up),
 });
 
 const run = command({
@@ -151,10 +141,7 @@ const heal = command({
     ['Restore another practice node', 'kubediag lab heal --name new'],
   ],
   exitCodes: DONE,
-  load: async () => {
-    const { healNode } = await import('./change-node.ts');
-    return (_args, options, terminal) => healNode(options, terminal, untilSignal());
-  },
+  load: async () => ignoringArguments((await import('./change-node.ts')).healNode),
 });
 
 const exam = command({
@@ -180,10 +167,7 @@ const exam = command({
     ['Run the cases of one fault', 'kubediag lab exam stale-subpath-mount'],
   ],
   exitCodes: { 0: 'every case passed', 1: 'a case failed', 3: 'refused, with the reason' },
-  load: async () => {
-    const { exam: runExam } = await import('./exam/exam.ts');
-    return (args, options, terminal) => runExam(args, options, terminal, untilSignal());
-  },
+  load: async () => (await import('./exam/exam.ts')).exam,
 });
 
 const serve = command({
@@ -195,10 +179,7 @@ const serve = command({
     ['Use another port', 'kubediag lab serve --listen 127.0.0.1:9000'],
   ],
   exitCodes: DONE,
-  load: async () => {
-    const { serve: serveNode } = await import('./serve.ts');
-    return (_args, options, terminal) => serveNode(options, terminal, untilSignal());
-  },
+  load: async () => ignoringArguments((await import('./serve.ts')).serve),
 });
 
 const list = command({

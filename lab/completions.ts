@@ -5,9 +5,11 @@ import { labNames } from './known-labs.ts';
 /** Shell completions of `kubediag lab`. */
 export const labCompletions = {
   variantsOf: (fault: string): readonly string[] =>
-    breaks.filter((each) => each.kind === 'fault' && each.fault === fault).map(variantOf),
+    breaks
+      .filter((each) => each.kind === 'fault' && each.fault === fault)
+      .map(({ variant }) => variant),
   lookAlikes: (): readonly string[] =>
-    breaks.filter(({ kind }) => kind === 'look-alike').map(variantOf),
+    breaks.filter(({ kind }) => kind === 'look-alike').map(({ variant }) => variant),
   cases: (): readonly string[] => breaks.map(caseName),
   /** None if listing them needs root. */
   nodes: async (): Promise<readonly string[]> => {
@@ -18,7 +20,3 @@ export const labCompletions = {
     }
   },
 };
-
-function variantOf({ variant }: { readonly variant: string }): string {
-  return variant;
-}

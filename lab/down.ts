@@ -7,7 +7,6 @@ import { inUse } from './make-lab.ts';
 import { checkMachine } from './requirements.ts';
 import { takeDown } from './take-down.ts';
 
-/** `kubediag lab down`: removes a practice node, and the remains of dead ones. */
 export async function down(
   options: NameOption & { readonly all?: boolean },
   terminal: Terminal,

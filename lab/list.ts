@@ -3,7 +3,6 @@ import { type LabState, labNames, stateOf } from './known-labs.ts';
 import { checkRoot } from './requirements.ts';
 import { howToStart, stoppedParts, stoppedText } from './stopped-parts.ts';
 
-/** `kubediag lab list`: the practice nodes of this machine, and the remains of dead ones. */
 export async function list(_options: object, terminal: Terminal): Promise<number> {
   checkRoot();
   const names = await labNames();

@@ -12,7 +12,6 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   'file-server': async () => (await import('./file-server.ts')).runFileServer,
 };
 
-/** `kubediag lab-part NAME ...`: a hidden command. */
 export async function runPart([name = '', ...args]: readonly string[]): Promise<void> {
   checkInside();
   const load = PARTS[name];

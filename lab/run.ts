@@ -4,7 +4,6 @@ import { NODE_PATH, runningLab } from './enter.ts';
 import type { NameOption } from './lab-options.ts';
 import { openNodeEntry } from './node-entry.ts';
 
-/** `kubediag lab run -- COMMAND`: runs a command on the practice node, with this terminal. */
 export async function run(words: readonly string[], { name }: NameOption): Promise<number> {
   const { program, into, close } = openNodeEntry(await runningLab(name));
   const environment = { ...process.env, PATH: NODE_PATH };

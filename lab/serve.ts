@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { startCompanion } from '../src/lib/process/companion.ts';
 import { isLoopback } from '../src/lib/std/is-loopback.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
+import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import { calledAs } from './called-as.ts';
@@ -25,11 +26,10 @@ interface Where {
   readonly orElsewhere?: boolean;
 }
 
-/** `kubediag lab serve`: runs an agent on a practice node, with a port on this machine, until Ctrl-C. */
 export async function serve(
   options: ServeOptions,
   terminal: Terminal,
-  stop: AbortSignal,
+  stop = cleanUpOnSignal(),
 ): Promise<number> {
   return serveLab(await runningLab(options.name), options, terminal, stop);
 }

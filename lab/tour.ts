@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../src/lib/process/system-program.ts';
+import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import type { Break } from './break.ts';
@@ -41,12 +42,11 @@ interface Walk {
   readonly rest: () => Promise<'continue' | 'stop'>;
 }
 
-/** `kubediag lab tour [FAULT]`: 0 when every fault was made, found and repaired. */
 export async function tour(
   [fault]: readonly string[],
   options: TourOptions,
   terminal: Terminal,
-  stop: AbortSignal,
+  stop = cleanUpOnSignal(),
 ): Promise<number> {
   const stops = stopsOf(fault);
   const own = { name: `tour-${process.pid}`, purpose: 'tour' } as const;

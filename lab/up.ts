@@ -1,3 +1,4 @@
+import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { healthyObjects } from './healthy-pods.ts';
 import type { MakeOptions } from './lab-options.ts';
@@ -6,11 +7,10 @@ import { PRACTICE_NAMESPACE } from './practice-pod.ts';
 import type { LabSettings } from './settings.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** `kubediag lab up`: creates a practice node that stays until `kubediag lab down`. */
 export async function up(
   options: MakeOptions,
   terminal: Terminal,
-  stop: AbortSignal,
+  stop = cleanUpOnSignal(),
 ): Promise<number> {
   const lab = await makeLab(await settingsOf(options), terminal.progress, stop);
   await lab.stay();

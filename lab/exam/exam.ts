@@ -1,6 +1,7 @@
 import { release } from 'node:os';
 import { textAt } from '../../src/lib/std/json.ts';
 import { jsonText } from '../../src/lib/std/json-text.ts';
+import { cleanUpOnSignal } from '../../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../src/lib/terminal/terminal.ts';
 import { UsageError } from '../../src/lib/terminal/usage-error.ts';
 import type { Break } from '../break.ts';
@@ -25,12 +26,11 @@ export interface ExamOptions extends WithLabOptions {
 /** In parallel: a case mostly waits, for a kubelet or for a mount that does not answer. */
 const LABS = 2;
 
-/** `kubediag lab exam [CASE...]`: the exit code is 0 only if every case passed. */
 export async function exam(
   args: readonly string[],
   options: ExamOptions,
   terminal: Terminal,
-  stop: AbortSignal,
+  stop = cleanUpOnSignal(),
 ): Promise<number> {
   const chosen = chooseCases(args, breaks);
   if ('wrong' in chosen) throw new UsageError(chosen.wrong);

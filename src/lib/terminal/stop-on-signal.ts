@@ -23,6 +23,11 @@ export function abortOnSignal({
   return stop.signal;
 }
 
+/** For a command that must clean up: all signals after the first are ignored. */
+export function cleanUpOnSignal(): AbortSignal {
+  return abortOnSignal({ repeats: 'ignored' });
+}
+
 /** The same, with a message for the person who waits. */
 export function stopOnSignal(
   terminal: Pick<Terminal, 'err'>,

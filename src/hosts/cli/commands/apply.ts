@@ -31,7 +31,6 @@ export interface ApplyOptions extends AgentOptions, ManifestOptions {
   readonly dryRun?: DryRunMode;
 }
 
-/** `kubediag apply -f FILE...`: creates or updates the objects in the files. */
 export async function apply(options: ApplyOptions, terminal: Terminal): Promise<number> {
   const objects = await objectsGiven(options, terminal);
   if (objects.length === 0) {

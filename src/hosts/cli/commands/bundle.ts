@@ -12,7 +12,6 @@ import { reportAbandoned } from '../screens/report-abandoned.ts';
 
 const ELSEWHERE = 'write it to another place: kubediag bundle FILE';
 
-/** `kubediag bundle [FILE]`: records what a check reads, to judge it elsewhere or later. */
 export async function bundle(
   [file]: readonly string[],
   options: NodeOptions,

@@ -21,7 +21,6 @@ export interface ApproveOptions extends ChangeOptions {
 const MERGE_PATCH = 'application/merge-patch+json';
 const diagnosis = kindNamed('Diagnosis');
 
-/** `kubediag cancel NAME...`: each ends as Failed, after any action that has begun. */
 export async function cancel(
   args: readonly string[],
   options: ChangeOptions,
@@ -57,7 +56,6 @@ async function cancelOne(
   return found.change({ spec: { cancel: true } }, 'cancelled');
 }
 
-/** `kubediag approve NAME...`: shows the plan of each, and approves exactly that plan. */
 export async function approve(
   args: readonly string[],
   options: ApproveOptions,

@@ -25,7 +25,6 @@ export interface CheckOptions extends NodeOptions, GlobalOptions {
   readonly pod?: string;
 }
 
-/** `kubediag check [FAULT...]` */
 export async function check(
   names: readonly string[],
   options: CheckOptions,

@@ -4,7 +4,6 @@ import { getAsset, isSea } from 'node:sea';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 
-/** `kubediag collector`: prints the script that collects evidence where kubediag cannot run. */
 export function collector(_args: readonly string[], terminal: Terminal): number {
   terminal.out(
     isSea()

@@ -4,7 +4,6 @@ import type { Terminal } from '../../../lib/terminal/terminal.ts';
 /** The hidden command that the scripts below call. */
 const COMPLETE = '__complete';
 
-/** `kubediag completion SHELL`: prints a script that calls this program at every Tab. */
 export function completion([shell = '']: readonly string[], terminal: Terminal): number {
   const scripts: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
   terminal.out(scripts[shell] ?? '');

@@ -20,7 +20,6 @@ import { yamlText } from '../screens/show-report.ts';
 
 export interface DescribeOptions extends AgentOptions, SelectionOptions {}
 
-/** `kubediag describe TYPE [NAME...]`: shows each object in full. */
 export async function describe(
   args: readonly string[],
   options: DescribeOptions,

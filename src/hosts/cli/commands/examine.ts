@@ -20,7 +20,6 @@ export interface ExamineOptions extends GlobalOptions {
   readonly output?: ReportFormat;
 }
 
-/** `kubediag examine FILE...`: judges files from another machine, as far as they allow it. */
 export async function examine(
   paths: readonly string[],
   options: ExamineOptions,

@@ -9,7 +9,6 @@ import { type Block, blocksOf, type ListItem } from '../screens/markdown-blocks.
 import { pageOf } from '../screens/pages.ts';
 import { searchPages } from '../screens/search-pages.ts';
 
-/** `kubediag explain [FAULT|SYMPTOM]` */
 export function explain(args: readonly string[], terminal: Terminal): number {
   const asked = args.join(' ').trim();
   if (asked === '') return listFaults(terminal);

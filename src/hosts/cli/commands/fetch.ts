@@ -13,7 +13,6 @@ export interface FetchOptions extends AgentOptions {
   readonly namespace: string;
 }
 
-/** `kubediag fetch NAME KEY [FILE]`: downloads a result, also one that the status only refers to. */
 export async function fetchResult(
   [word = '', key = '', given]: readonly string[],
   options: FetchOptions,

@@ -37,7 +37,6 @@ interface Got {
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-/** `kubediag get TYPE [NAME...]`, as in kubectl. */
 export async function get(
   args: readonly string[],
   options: GetOptions,

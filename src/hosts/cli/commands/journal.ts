@@ -22,7 +22,6 @@ export interface JournalOptions {
   readonly output?: 'wide' | 'json' | 'yaml';
 }
 
-/** `kubediag journal`: shows the actions on this node and how they ended. */
 export async function journal(options: JournalOptions, terminal: Terminal): Promise<number> {
   const folder = stateFolderOf(options);
   const reading = await journalIn(folder);

@@ -15,7 +15,6 @@ export interface LintOptions {
   readonly output?: 'json';
 }
 
-/** `kubediag lint -f FILE...`: lists the problems of manifests, and how to fix them. */
 export async function lint(options: LintOptions, terminal: Terminal): Promise<number> {
   const { filename, output } = options;
   const files = await manifestsGiven(options);

@@ -8,7 +8,6 @@ export interface OperationsOptions {
   readonly output?: 'json';
 }
 
-/** `kubediag operations`: lists the Operations that need no manifest. */
 export function operations({ output }: OperationsOptions, terminal: Terminal): number {
   const { out, style, width } = terminal;
   if (output === 'json') {

@@ -32,7 +32,6 @@ export interface ProfileOptions extends NodeOptions {
   readonly file?: string;
 }
 
-/** `kubediag profile kubelet`: shows where its CPU time goes. */
 export async function profile(options: ProfileOptions, terminal: Terminal): Promise<number> {
   const seconds = integer('--seconds', options.seconds, PROFILE_SECONDS_MAX);
   checkOutputs(options.save, options.flame);

@@ -16,7 +16,6 @@ export interface ReplayOptions extends GlobalOptions {
   readonly pod?: string;
 }
 
-/** `kubediag replay FILE [FAULT...]`: judges a recorded node. */
 export async function replay(
   [path = '', ...names]: readonly string[],
   options: ReplayOptions,

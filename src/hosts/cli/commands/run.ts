@@ -51,7 +51,6 @@ export interface RunOptions extends NodeOptions {
   readonly output?: 'yaml' | 'json';
 }
 
-/** `kubediag run -f FILE...`: runs Diagnoses on this node and shows their status. */
 export async function run(options: RunOptions, terminal: Terminal): Promise<number> {
   const files = await manifestsGiven(options);
   const validation = fieldValidationOf(options.validate);

@@ -44,7 +44,6 @@ interface Started {
   readonly newToken?: string;
 }
 
-/** `kubediag serve`: runs as an agent until a signal stops it. */
 export async function serveHere(
   options: ServeOptions,
   terminal: Terminal,

@@ -35,7 +35,6 @@ export interface StacksOptions extends NodeOptions {
   readonly output?: 'wide' | 'json';
 }
 
-/** `kubediag stacks`: shows what blocks the kubelet, from its goroutines or its threads. */
 export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
   if (options.file !== undefined) {
     return showDump(await dumpIn(options.file, terminal), options, terminal);

@@ -4,7 +4,7 @@ import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { explanationText } from '../../../lib/terminal/explanation-text.ts';
-import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
+import { cleanUpOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
@@ -38,7 +38,6 @@ export interface TraceOptions {
   readonly kubeletPid?: string;
 }
 
-/** `kubediag trace deletions [PATH...]` */
 export async function trace(
   [, ...names]: readonly string[],
   options: TraceOptions,
@@ -58,7 +57,7 @@ export async function trace(
   }
   const node = openNode({ ...options, timeout: '30s' });
   // bpftrace needs a moment to end in order.
-  const stop = abortOnSignal({ repeats: 'ignored' });
+  const stop = cleanUpOnSignal();
   const watched = asked.length > 0 ? asked : await usualPaths(node, options);
   const traceOptions = { watched, seconds, linesMax, bpftrace, hostRoot, own: ownCommand };
   const begun = new Date();

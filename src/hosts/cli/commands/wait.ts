@@ -25,7 +25,6 @@ export interface WaitOptions extends AgentOptions, SelectionOptions {
 /** As in kubectl, a negative timeout is a week. */
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** `kubediag wait TYPE/NAME... --for=CONDITION`, with the messages and the exit code 1 of kubectl. */
 export async function wait(
   args: readonly string[],
   options: WaitOptions,
