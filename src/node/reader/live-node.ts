@@ -29,10 +29,9 @@ import {
 } from './reader-process.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 
-/** A reader that we had to leave behind, named so that it can be found again. */
+/** A reader that hangs and cannot be killed. */
 export interface AbandonedReader {
   readonly pid: number;
-  /** What it waits for. */
   readonly source: string;
 }
 
@@ -41,23 +40,23 @@ interface BegunAt {
 }
 
 /**
- * The node as it is now, read through a disposable child process. A question that hangs costs its
- * time limit and one child; the others are asked of a new one, and need not wait for that limit.
+ * The live node, read through a disposable child process. A question that hangs costs its time limit
+ * and one child process; a new one gets the other questions, without waiting for that limit.
  */
 export class LiveNode implements NodeReader {
   readonly #command: ReaderCommand;
   readonly #settings: ReaderSettings;
-  /** The reader that is asked next. */
+  /** Gets the next question. */
   #reader: ReaderProcess | undefined;
-  /** Takes its share of many tables: the kernel makes each on one core, and takes its time. */
+  /** Reads a part of many tables: the kernel makes each on one core. */
   #second: ReaderProcess | undefined;
-  /** Readers that may hang: each has its last question's time limit, and nothing else to do. */
+  /** Readers that may hang. They get no more questions. */
   readonly #slow = new Set<ReaderProcess>();
-  /** Readers that hang, with what they wait for, for as long as they do not die. */
+  /** Readers that hang until the kernel lets them end, and the question of each. */
   readonly #abandoned = new Map<ReaderProcess, Waiting>();
-  /** Those of every node that this program has opened: a plan and its actions check one after another. */
+  /** The same for all nodes of this program: a plan and its actions check one after another. */
   static readonly #hung = new Map<ReaderProcess, Waiting>();
-  /** Questions that wait for one of these to come back, before they are asked. */
+  /** Questions that wait for one of these readers to return before they are asked. */
   readonly #patient = new Set<Pick<Waiting, 'kind' | 'question' | 'source'> & BegunAt>();
   #deadInARow = 0;
   #endedWhy: string | undefined;
@@ -71,7 +70,7 @@ export class LiveNode implements NodeReader {
     return [...this.#abandoned].map(([{ pid }, { source }]) => ({ pid, source }));
   }
 
-  /** What is waited for longest now, of all that was begun. */
+  /** The question that has been waiting longest, of those that were begun. */
   get longestWait(): LongWait | undefined {
     const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
     const waits = [
@@ -86,7 +85,7 @@ export class LiveNode implements NodeReader {
   }
 
   async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
-    if ('patience' in question) await this.#patience(kind, question);
+    if ('patience' in question) await this.#waitForHungReader(kind, question);
     return new Promise((resolve, reject) => {
       this.#send({
         kind,
@@ -99,12 +98,12 @@ export class LiveNode implements NodeReader {
     });
   }
 
-  /** Begins another look after one that was ended. What still hangs from before is not touched. */
+  /** Begins another check after `endCheck`. Paths on which a reader still hangs are not touched. */
   beginCheck(): void {
     this.#endedWhy = undefined;
   }
 
-  /** Ends the snapshot: what waits, and whatever is asked later, is answered `not-asked` at once. */
+  /** Ends the check: every question, waiting or later, is answered `not-asked` at once. */
   endCheck(why: string): void {
     this.#endedWhy = why;
     for (const { source, reject } of this.#leaveAll()) {
@@ -115,22 +114,22 @@ export class LiveNode implements NodeReader {
   /** As `close`, before another check of the same run: an idle reader is cached for a moment. */
   pause(): void {
     if (this.#reader?.isIdle) {
-      cacheReader(this.#reader, this.#name);
+      cacheReader(this.#reader, this.#cacheKey);
       this.#reader = undefined;
     }
     this.close();
   }
 
-  /** Lets the readers go, and with them what they were asked. A later question starts another. */
+  /** Abandons the readers and their questions. A later question starts a new reader. */
   close(): void {
     for (const { source, reject } of this.#leaveAll()) {
-      reject(new ReadError('failed', source, 'nobody waited for the answer'));
+      reject(new ReadError('failed', source, 'the node was closed'));
     }
   }
 
   /**
-   * Those that outlive us, once all was let go: a reader that waited for a service dies as soon as it
-   * is killed, one that is blocked on a dead path does not. The kernel reports each end.
+   * The readers that outlive us, after `close`: one that waits for a service ends when it is killed,
+   * one that is blocked on a dead path does not.
    */
   async leftBehind(): Promise<readonly AbandonedReader[]> {
     const until = performance.now() + READER_DEATH_MS;
@@ -138,8 +137,8 @@ export class LiveNode implements NodeReader {
     return this.abandoned;
   }
 
-  /** Nobody is sent after a reader that still waits there; but it may come back meanwhile. */
-  async #patience(kind: QuestionKind, question: Question<QuestionKind>): Promise<void> {
+  /** Waits for a reader that still hangs at this place: it may return before the limit. */
+  async #waitForHungReader(kind: QuestionKind, question: Question<QuestionKind>): Promise<void> {
     const place = placeOf(question);
     const patient = { kind, question, source: sourceOf(question), begunMs: performance.now() };
     this.#patient.add(patient);
@@ -161,11 +160,11 @@ export class LiveNode implements NodeReader {
 
   #readerFor({ kind, place }: Waiting): ReaderProcess {
     for (const reader of this.#slow) {
-      // Not another one into the same trap: it waits behind the question that may hang there.
+      // A second reader would hang there too, so it waits behind the question that may hang.
       if (reader.latest && liesOn(place, reader.latest.place)) return reader;
     }
     this.#reader ??= this.#started();
-    // Such tables alone: of two readers, one at most may touch what can hang.
+    // Only tables: no more than one of the two readers may touch what can hang.
     const isShared = isLongTable(kind, place) && this.#reader.filesInLine >= TABLES_IN_LINE_MAX;
     if (!isShared) return this.#reader;
     this.#second ??= this.#started();
@@ -174,20 +173,20 @@ export class LiveNode implements NodeReader {
 
   #started(): ReaderProcess {
     const events: ReaderEvents = {
-      onAnswer: (reader) => this.#relieve(reader),
-      onQuiet: (reader) => this.#passBy(reader),
-      onHang: (reader) => this.#replace(reader),
-      onDeath: (reader, why) => this.#bury(reader, why),
-      onGone: (reader) => this.#forget(reader),
+      onAnswer: (reader) => this.#onAnswer(reader),
+      onQuiet: (reader) => this.#onQuiet(reader),
+      onHang: (reader) => this.#onHang(reader),
+      onDeath: (reader, why) => this.#onDeath(reader, why),
+      onGone: (reader) => this.#onGone(reader),
     };
-    const stored = takeReader(this.#name);
-    if (!stored) return new ReaderProcess(this.#command, this.#settings, events);
-    stored.beginCheck(events);
-    return stored;
+    const cached = takeReader(this.#cacheKey);
+    if (!cached) return new ReaderProcess(this.#command, this.#settings, events);
+    cached.beginCheck(events);
+    return cached;
   }
 
-  /** The same for every reader that answers the same. */
-  get #name(): string {
+  /** Equal for readers that give the same answers. */
+  get #cacheKey(): string {
     return JSON.stringify([this.#command, this.#settings]);
   }
 
@@ -209,16 +208,16 @@ export class LiveNode implements NodeReader {
     return undefined;
   }
 
-  /** A reader answers; when it was slow, another has taken its place by now. */
-  #relieve(reader: ReaderProcess): void {
+  /** A slow reader has been replaced by now, and ends when it has answered everything. */
+  #onAnswer(reader: ReaderProcess): void {
     this.#deadInARow = 0;
     if (!reader.isIdle || !this.#slow.delete(reader)) return;
     reader.abandon();
   }
 
-  /** A question may have hung its reader: the others do not wait until we know. */
-  #passBy(reader: ReaderProcess): void {
-    // This one and its successor may both end up as left behind.
+  /** A question may hang its reader: the others are asked elsewhere before that is certain. */
+  #onQuiet(reader: ReaderProcess): void {
+    // This reader and its successor may both be abandoned.
     const isOneTooMany = this.#abandoned.size + this.#slow.size + 2 > READERS_ON_PATHS_MAX;
     const { latest } = reader;
     if (reader !== this.#reader || !latest || isOneTooMany) return;
@@ -228,8 +227,8 @@ export class LiveNode implements NodeReader {
     for (const waiting of others) this.#send(waiting);
   }
 
-  /** A question hung its reader: it alone is answered `timeout`; the rest is asked again. */
-  #replace(reader: ReaderProcess): void {
+  /** A question hangs its reader: it is answered `timeout`; the others are asked again. */
+  #onHang(reader: ReaderProcess): void {
     const culprit = reader.latest;
     const others = this.#leave(reader).filter((waiting) => waiting !== culprit);
     if (culprit) {
@@ -239,8 +238,8 @@ export class LiveNode implements NodeReader {
     for (const waiting of others) this.#send(waiting);
   }
 
-  /** A reader that died took the questions it had begun with it; the rest is asked again. */
-  #bury(reader: ReaderProcess, why: string): void {
+  /** A reader died: the questions that it had begun fail; the others are asked again. */
+  #onDeath(reader: ReaderProcess, why: string): void {
     this.#deadInARow += 1;
     const begun = reader.begun;
     for (const waiting of this.#leave(reader)) {
@@ -254,7 +253,7 @@ export class LiveNode implements NodeReader {
     LiveNode.#hung.set(reader, waiting);
   }
 
-  #forget(reader: ReaderProcess): void {
+  #onGone(reader: ReaderProcess): void {
     this.#abandoned.delete(reader);
     LiveNode.#hung.delete(reader);
   }
@@ -270,7 +269,7 @@ export class LiveNode implements NodeReader {
     const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
     const readers = [...this.#slow, ...asked];
     for (const reader of readers) {
-      // It may hang, and then it outlives us: until it is seen to die, it counts.
+      // It may hang and outlive us, so it counts as abandoned until it has died.
       if (reader.isQuiet && reader.latest) this.#remember(reader, reader.latest);
     }
     return readers.flatMap((reader) => this.#leave(reader));
@@ -283,7 +282,7 @@ function placeOf(asked: Question<QuestionKind>): string {
   if ('program' in asked) return asked.program;
   if ('log' in asked) return placeOfLog(asked.log);
   if ('all' in asked || 'instances' in asked) return '/proc';
-  // These look into the memory of the process.
+  // These read the memory of the process.
   if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/mem`;
   if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
   if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
