@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { newFault } from './new-fault.ts';
+import { KINDS, type Kind, newFault } from './new-fault.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-new-fault-'));
@@ -35,50 +35,63 @@ function runTests(project: string, path: string) {
   return { status, said: `${stdout}${stderr}` };
 }
 
-test('a new fault compiles, is listed in order, and has a test that fails until it is written', () => {
+test('a new fault of each kind compiles, is listed in order, and fails its test until it is written', () => {
   const project = copyOfProject();
-  newFault('quiet-journal', project);
+  for (const kind of KINDS) newFault(`quiet-${kind}`, kind, project);
   const index = readFileSync(join(project, 'src/node/faults/index.ts'), 'utf8');
   expectOrder(index);
   const [list = ''] = /readonly AnyFault\[\] = \[[^\]]*/.exec(index) ?? [];
   const values = [...list.matchAll(/^ {2}(\w+),$/gm)].map(([, value]) => value);
   const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value]) => value);
   expect(values).toEqual(inOrder);
-  expect(values).toContain('quietJournal');
+  expect(values).toEqual(expect.arrayContaining(['quietCustom', 'quietSignature']));
 
-  const include = ['src/node/faults/index.ts', 'src/node/faults/quiet-journal'];
+  const include = ['src/node/faults/index.ts', 'src/node/faults/quiet-*'];
   const config = { extends: './tsconfig.base.json', include, compilerOptions: { types: ['node'] } };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
   execFileSync(join(PROJECT, 'node_modules/.bin/tsc'), ['-p', project], { stdio: 'pipe' });
 
-  const before = runTests(project, 'src/node/faults/quiet-journal/fault.test.ts');
-  expect(before.said).toContain('on active-broken > is judged as the name of the fixture says');
+  const before = runTests(project, 'src/node/faults/quiet-');
+  for (const kind of KINDS) {
+    expect(before.said).toContain(`quiet-${kind} on active-broken > is judged as the name`);
+  }
   expect(before.status, before.said).toBe(1);
 
-  // Written: here with the judgement and the nodes of another fault.
-  const folder = join(project, 'src/node/faults/quiet-journal');
-  writeFileSync(join(folder, 'fault.test.ts'), WRITTEN_TEST);
-  rmSync(join(folder, 'fixtures'), { recursive: true });
-  writeFileSync(
-    join(folder, 'fault.ts'),
-    "import { staleSubpathMount } from '../stale-subpath-mount/fault.ts';\n" +
-      "export const quietJournal = { ...staleSubpathMount, id: 'quiet-journal' };\n",
-  );
-  const after = runTests(project, 'src/node/faults/quiet-journal/fault.test.ts');
-  expect(after.status, after.said).toBe(0);
-}, 120_000);
+  // The short kinds need only their nodes to be described.
+  writeFileSync(join(project, 'src/node/faults/quiet-threshold/fault.test.ts'), THRESHOLD_TEST);
+  writeFileSync(join(project, 'src/node/faults/quiet-signature/fault.test.ts'), SIGNATURE_TEST);
+  for (const kind of ['threshold', 'signature']) {
+    const folder = join(project, `src/node/faults/quiet-${kind}`);
+    rmSync(join(folder, 'fixtures'), { recursive: true, force: true });
+    const after = runTests(project, join('src/node/faults', `quiet-${kind}`));
+    expect(after.status, after.said).toBe(0);
+  }
+}, 300_000);
 
-const WRITTEN_TEST = `import { describeFault } from '../../../../test/describe-fault.ts';
-import { nodes } from '../../../../test/faults/stale-subpath-mount.ts';
-import { nodeNamed } from '../../../../test/synthetic-node.ts';
-import { quietJournal } from './fault.ts';
+const IMPORTS = `import { describeFault } from '../../../../test/describe-fault.ts';
+import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
+`;
 
-describeFault(quietJournal, {
+const THRESHOLD_TEST = `${IMPORTS}import { quietThreshold } from './fault.ts';
+const used = (count: number) => syntheticWorker({})
+  .file('/proc/sys/FILE_USED', \`\${count}\\n\`).file('/proc/sys/FILE_LIMIT', '100\\n');
+describeFault(quietThreshold, {
+  nodes: { 'active-broken': used(100), 'latent-soon': used(80), healthy: used(79) },
+  optionalReads: [{ reads: /^(?!.*FILE_)/, why: 'the two numbers decide' }],
+});
+`;
+
+const SIGNATURE_TEST = `${IMPORTS}import { quietSignature } from './fault.ts';
+const logged = (time: string) => syntheticWorker({
+  kernelLog: [\`\${time} worker-7 kernel: A TEXT THAT EVERY SUCH LINE CONTAINS: sda\`],
+});
+describeFault(quietSignature, {
   nodes: {
-    'active-broken': nodeNamed('broken-configmap', nodes()),
-    healthy: nodeNamed('healthy', nodes()),
+    'active-broken': logged('2026-01-02T03:00:00+0000'),
+    'look-alike-long-ago': logged('2026-01-01T03:00:00+0000'),
+    healthy: syntheticWorker({}),
   },
-  optionalReads: [{ reads: /\\/pods$/, why: 'no mount is stale' }],
+  optionalReads: [{ reads: /^(?!log )/, why: 'the log of the kernel decides' }],
 });
 `;
 
@@ -88,13 +101,17 @@ test.each([
   ['../quiet-journal', 'is no name'],
   ['stale-subpath-mount', 'is there already'],
 ])('%s is refused: it %s', (name, why) => {
-  expect(() => newFault(name, PROJECT)).toThrow(why);
+  expect(() => newFault(name, 'custom', PROJECT)).toThrow(why);
+});
+
+test('an unknown kind is refused', () => {
+  expect(() => newFault('quiet-journal', 'other' as Kind, PROJECT)).toThrow('--kind is one of');
 });
 
 test.each(['a-fault', 'zonal-fault'])('%s finds its place at either end of the list', (name) => {
   const project = mkdtempSync(join(scratch, 'list-'));
   cpSync(join(PROJECT, 'src/node/faults/index.ts'), join(project, 'src/node/faults/index.ts'));
-  newFault(name, project);
+  newFault(name, 'threshold', project);
   const index = readFileSync(join(project, 'src/node/faults/index.ts'), 'utf8');
   expect(expectOrder(index)).toContain(name);
 });

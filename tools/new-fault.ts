@@ -1,21 +1,27 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 // swollen-journal
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/;
 // import { staleSubpathMount } from './stale-subpath-mount/fault.ts';
 const IMPORT = /^import \{ (\w+) \} from '\.\/([a-z0-9-]+)\/fault\.ts';$/gm;
 
+/** threshold, signature: described in `fault.ts` alone. custom: judged by a function of its own. */
+export const KINDS = ['threshold', 'signature', 'custom'] as const;
+export type Kind = (typeof KINDS)[number];
+
 /** The skeleton of a fault: it compiles, says `unknown`, and has a test that fails until it is written. */
-export function newFault(name: string, project: string): readonly string[] {
+export function newFault(name: string, kind: Kind, project: string): readonly string[] {
+  if (!KINDS.includes(kind)) throw new Error(`--kind is one of ${KINDS.join(', ')}, not "${kind}"`);
   if (!NAME.test(name))
     throw new Error(`"${name}" is no name: two words or more, such as stale-mount`);
   const folder = join('src/node/faults', name);
   if (existsSync(join(project, folder))) throw new Error(`${folder} is there already`);
   const value = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const files = new Map([
-    ['fault.ts', manifest(name, value)],
-    ['diagnose.ts', DIAGNOSE],
+    ['fault.ts', FAULTS[kind](name, value)],
+    ...(kind === 'custom' ? [['diagnose.ts', DIAGNOSE] as const] : []),
     ['fault.test.ts', test(value)],
     ['README.md', page(name)],
   ]);
@@ -32,29 +38,115 @@ function withFault(text: string, name: string, value: string): string {
   const following = found.filter(([, , folder = '']) => folder > name);
   const line = `import { ${value} } from './${name}/fault.ts';\n`;
   const [after = '\n/** Every fault'] = following[0] ?? [];
-  // Those that are reported first stand in a list of their own.
-  const next = following.find(([, each]) => text.includes(`\n  ${each},\n`));
-  const listed = next === undefined ? '\n].toSorted' : `\n  ${next[1]},`;
+  const listed = following[0] ? `\n  ${following[0][1]},` : '\n].toSorted';
   return text.replace(after, line + after).replace(listed, `\n  ${value},${listed}`);
 }
 
-function manifest(name: string, value: string): string {
-  return `import { kubelet } from '../../evidence/kubelet/kubelet.ts';
+const FAULTS: Readonly<Record<Kind, (name: string, value: string) => string>> = {
+  custom: (name, value) => `import { kubelet } from '../../evidence/kubelet/kubelet.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose, reasons } from './diagnose.ts';
 
 export const ${value} = defineFault({
-  id: '${name}',
-  title: 'What is broken, in one line',
-  severity: 'degraded',
+  ${manifest(name)}
   stage: 'nursery',
-  references: [],
-  affected: [],
   reasons,
   needs: { kubelet },
   diagnose,
 });
-`;
+`,
+  threshold: (
+    name,
+    value,
+  ) => `import { type KernelNumber, kernelNumber } from '../../evidence/kernel/kernel-number.ts';
+import { defineEvidence } from '../../model/evidence.ts';
+import { defineShortFault } from '../short-fault.ts';
+import { threshold } from '../threshold.ts';
+
+const evidence = defineEvidence<{ used: KernelNumber; limit: KernelNumber }>({
+  id: '${name}-use',
+  title: 'What is measured',
+  collect: async (snapshot) => ({
+    used: await kernelNumber(snapshot, '/proc/sys/FILE_USED', 'in use'),
+    limit: await kernelNumber(snapshot, '/proc/sys/FILE_LIMIT', 'the limit'),
+  }),
+});
+
+export const ${value} = defineShortFault({
+  ${manifest(name)}
+  isOfTheNode: true,
+  checks: [
+    threshold({
+      evidence,
+      measure: ({ used, limit }) => [
+        {
+          value: used.value,
+          warnAt: limit.value * 0.8,
+          failAt: limit.value,
+          proof: [used.proof, limit.proof],
+        },
+      ],
+      fail: {
+        reason: '${reasonOf(name)}',
+        means: 'What the reason means, for the reference.',
+        summary: ({ value, failAt }) => \`All are in use: \${value} of \${failAt}.\`,
+      },
+      warn: {
+        reason: '${reasonOf(name)}Soon',
+        means: 'What the reason means, for the reference.',
+        summary: ({ value, failAt }) => \`\${value} of \${failAt} are in use.\`,
+      },
+    }),
+  ],
+  ${COMMON}
+});
+`,
+  signature: (name, value) => `import { kernelLog } from '../../evidence/logs/kernel-log.ts';
+import { defineShortFault } from '../short-fault.ts';
+import { signature } from '../signature.ts';
+
+export const ${value} = defineShortFault({
+  ${manifest(name)}
+  isOfTheNode: true,
+  checks: [
+    signature({
+      log: kernelLog,
+      signature: {
+        id: '${name}',
+        log: 'kernel',
+        literals: ['A TEXT THAT EVERY SUCH LINE CONTAINS'],
+        // A REAL LINE THAT THE PATTERN MATCHES: sda
+        patterns: [/A TEXT THAT EVERY SUCH LINE CONTAINS: (?<what>\\S+)/],
+      },
+      withinMs: 10 * 60_000,
+      recent: {
+        reason: '${reasonOf(name)}',
+        means: 'What the reason means, for the reference.',
+        summary: ({ last }) => \`It happened to \${last.fields.what}.\`,
+      },
+    }),
+  ],
+  ${COMMON}
+});
+`,
+};
+
+function manifest(name: string): string {
+  return `id: '${name}',
+  title: 'What is broken, in one line',
+  severity: 'degraded',
+  references: [],
+  affected: [],`;
+}
+
+/** What every finding of a short fault says. */
+const COMMON = `blastRadius: 'what fails while the node has the fault',
+  excluded: ['a state that looks like it, and how it was ruled out'],
+  steps: ['risk: what can go wrong', 'the command that repairs it'],`;
+
+// SwollenJournal
+function reasonOf(name: string): string {
+  return name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const DIAGNOSE = `import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
@@ -94,7 +186,15 @@ function page(name: string): string {
 const NEXT = `Next: describe a broken and a healthy node in fault.test.ts, judge them in diagnose.ts, write the page, then npm run generate. CONTRIBUTING.md has the steps.`;
 
 if (import.meta.main) {
-  const [name = ''] = process.argv.slice(2);
-  for (const path of newFault(name, join(import.meta.dirname, '..'))) console.error(path);
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { kind: { type: 'string', default: 'custom' } },
+  });
+  const created = newFault(
+    positionals[0] ?? '',
+    values.kind as Kind,
+    join(import.meta.dirname, '..'),
+  );
+  for (const path of created) console.error(path);
   console.error(NEXT);
 }

@@ -75,6 +75,5 @@ export const resolvConfOverLimit = defineShortFault({
   steps: [
     'risk: a changed resolv.conf changes name resolution of the node, and of every pod from its next start on',
     'look which file it is: resolvConf in the configuration of the kubelet, or /etc/resolv.conf',
-    'resolvectl status',
   ],
 });
