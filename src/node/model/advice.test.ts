@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { isSentence } from './advice.ts';
 
 const FAULTS = join(import.meta.dirname, '..', 'faults');
-const PROGRAMS = ['crictl', 'df', 'find', 'free', 'journalctl', 'kill', 'kubectl', 'systemctl'];
+const PROGRAMS = [
+  ...['conntrack', 'crictl', 'df', 'find', 'free', 'journalctl', 'kill', 'kubectl'],
+  ...['resolvectl', 'sysctl', 'systemctl'],
+];
 
 const messages = readdirSync(FAULTS, { recursive: true, encoding: 'utf8' })
   .filter((path) => /^[\w-]+\/fixtures\/messages[.]txt$/.test(path))
