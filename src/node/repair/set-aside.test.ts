@@ -112,6 +112,11 @@ test('a symlink on the path to its new place is not followed', async () => {
   });
 });
 
+test('nor is a link in its last folder', async () => {
+  const maker = put(stored(syntheticNode(), '70'), `${STORED}/${ORPHAN}/pvc-7`, 'link');
+  expect(await refusalOf(maker)).toMatchObject({ what: 'the place to keep it leads elsewhere' });
+});
+
 test('a file on another disk is not moved, for that would copy and delete', async () => {
   const maker = syntheticNode();
   const table = maker.answers.get(keyOf('file', { path: '/proc/812/mountinfo' }));

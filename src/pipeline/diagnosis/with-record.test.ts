@@ -69,6 +69,12 @@ test('a thousand steps that find something new each do not fill the status', () 
   expect(plannedActions.length + (status.plannedActionsNotListed ?? 0)).toBe(1_000);
 });
 
+test('an action that is larger than all that is shown is counted, and not listed', () => {
+  const description = 'x'.repeat(ACTIONS_SHOWN_BYTES_MAX);
+  const action = { kind: 'unmount', state: 'done', description, details: [] };
+  expect(withRecord({}, { actions: [action] })).toMatchObject({ actions: [], actionsNotListed: 1 });
+});
+
 function bytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

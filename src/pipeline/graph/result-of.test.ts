@@ -53,6 +53,8 @@ const ROWS: readonly Row[] = [
   ['failed under a KubeDiag that wrote no condition', 'Error', { phase: 'Failed' }],
   // Walked to its end.
   ['repaired', 'Repaired', { ...WALKED, findings: [FINDING], actions: [DONE] }],
+  ['could not act', 'Error', { ...WALKED, actions: [DONE, { state: 'failed' }] }],
+  ['acted without effect', 'Error', { ...WALKED, actions: [DONE, { state: 'no-effect' }] }],
   [
     'repaired before a later step failed',
     'Repaired',
