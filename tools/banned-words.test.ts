@@ -4,10 +4,10 @@ import { bannedWords } from './banned-words.ts';
 import { filesBelow, isGenerated } from './source-files.ts';
 
 /** How many are left in old code. Lower it when you have mended some; never raise it. */
-const LEFT_MAX = 301;
+const LEFT_MAX = 39;
 
 // Output of real systems, pages that are generated from checked sources, and the list itself.
-const NOT_OURS = /\/fixtures\/.*[.]md$|loose-texts|^docs\/reference\/|banned-words/;
+const NOT_OURS = /\/fixtures\/.*[.]md$|loose-texts|^docs\/reference\/|sqlite-migrate|banned-words/;
 const FOLDERS = ['src', 'lab', 'test', 'tools', 'docs', '.ci'];
 
 function texts() {

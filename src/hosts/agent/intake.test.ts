@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 
 class SyntheticIntake {
   readonly store: Store;
-  /** Whole seconds, for that is what a store keeps. */
+  /** Whole seconds, because a store has no fractions. */
   ms = Math.floor(Date.now() / 1_000) * 1_000;
   intake: Intake;
 
@@ -83,7 +83,7 @@ test('all Triggers that match make a Diagnosis, in the order of their names', as
   ]);
 });
 
-test('alerts of the same second are all kept', async () => {
+test('stores all alerts of the same second', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   const many = Array.from({ length: 50 }, (_, at) => alert({ volume: `v${at}` }));
@@ -91,7 +91,7 @@ test('alerts of the same second are all kept', async () => {
   expect(await fixture.names()).toHaveLength(50);
 });
 
-test('events of the same second and class are all kept', async () => {
+test('stores all events of the same second and class', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('e', { nodeName: 'my-node', sourceTemplate: { commonEventTemplate: {} } });
   for (const summary of ['one', 'two', 'two']) {
@@ -130,7 +130,7 @@ test('what two send at the same moment is one matter', async () => {
   expect(await fixture.names()).toHaveLength(1);
 });
 
-test('too many at the same moment are told to come again', async () => {
+test('too many at the same moment get a retry response', async () => {
   const fixture = new SyntheticIntake();
   const asked = Array.from({ length: INTAKES_WAITING_MAX + 1 }, () => fixture.intake.takeIn([]));
   const answers = await Promise.all(asked);
@@ -151,14 +151,14 @@ test.each([
     alert({ node: '' }),
     expect.stringContaining('Trigger a: the event names no node'),
   ],
-])('an alert that is %s makes nothing, and that is told', async (_, given, note) => {
+])('an alert that is %s creates nothing, and the notes say so', async (_, given, note) => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   expect(notesOf(await fixture.intake.takeIn([given]))).toEqual([note]);
   expect(await fixture.names()).toEqual([]);
 });
 
-test('a Trigger whose pattern is none is told of, and keeps no other from its work', async () => {
+test('a Trigger with an invalid pattern is reported, and does not affect others', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a', {
     nodeName: 'my-node',
@@ -170,7 +170,7 @@ test('a Trigger whose pattern is none is told of, and keeps no other from its wo
   expect(handled(taken)[0]?.diagnoses).toHaveLength(1);
 });
 
-test('a store that fails is told, and what is sent again is done once', async () => {
+test('a failing store is reported, and what is sent again is done once', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   let free = 1;
@@ -190,7 +190,7 @@ test('a store that fails is told, and what is sent again is done once', async ()
   expect(await fixture.names()).toHaveLength(2);
 });
 
-test('alerts that take too long are told to come again, and what was made of them stays', async () => {
+test('alerts that take too long get a retry response, and created Diagnoses stay', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   const intake = new Intake({

@@ -205,7 +205,7 @@ test('a server that nobody can reach holds up no other Diagnosis, and a cancel e
   await me.make(DIAGNOSES, diagnosis('d', { operationSet: 'other' }));
   expect(await me.ended()).toMatchObject({ phase: 'Succeeded' });
   for (const name of names) expect(await me.status(name)).toMatchObject({ phase: 'Running' });
-  // Whoever waits sees why, and for how long.
+  // The status shows why it waits, and for how long.
   const { startTime, nextAttemptTime = '' } = (await me.status('waits-0')).currentStep ?? {};
   expect((await me.status('waits-0')).currentStep).toEqual({
     operation: 'one',

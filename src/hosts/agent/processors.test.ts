@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import { processorBackend } from './processors.ts';
 
-/** Both end before they touch a node: they are told nothing. */
+/** Both end before they touch a node: they have no input. */
 const LOOKS = '/processor/subpathRemountDiagnoser';
 const REPAIRS = '/processor/staleSubpathMountRecover';
 
@@ -19,7 +19,7 @@ const needs = {
   cause: 'InputMissing',
 };
 
-test('a repair for others waits for that of a Diagnosis, and a look does not', async () => {
+test('a repair over HTTP waits for that of a Diagnosis, and a check does not', async () => {
   const repairing = new Semaphore(1);
   const { runProcessor } = processorBackend(node, listener, repairing);
   const gate = Promise.withResolvers<void>();

@@ -54,7 +54,7 @@ async function started(): Promise<ServeStart & { readonly end: () => Promise<unk
 const ask = async (url: string, token: string) =>
   (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test('it makes its token once, tells where it is, and gives all back at its end', async () => {
+test('it creates its token once, prints its path, and releases everything at its end', async () => {
   const first = await started();
   const token = first.newToken ?? '';
   expect(token).toMatch(/^[\w-]{43}$/);
@@ -81,7 +81,7 @@ test('it makes its token once, tells where it is, and gives all back at its end'
   expect(await second.end()).toBeUndefined();
 });
 
-test('a second one on the same folder is told who has it', async () => {
+test('a second one on the same folder gets the name of the holder', async () => {
   const first = await started();
   const { signal } = new AbortController();
   expect(await serve(options(), signal, quiet)).toMatchObject({
@@ -109,7 +109,7 @@ test('what a killed one left stands in the way of no socket', async () => {
   await again.end();
 });
 
-test('a folder whose name leaves no room for a socket is refused', async () => {
+test('a folder whose name is too long for a socket is refused', async () => {
   const { node, ...rest } = options();
   const stateFolder = join(scratch, 'a'.repeat(100));
   const { signal } = new AbortController();

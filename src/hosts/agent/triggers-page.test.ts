@@ -30,11 +30,11 @@ test('the example of the page is what happens, once, and a restart does not repe
       metadata: { name },
       spec,
     });
-  await apply('Operation', 'tell', {
+  await apply('Operation', 'report', {
     processor: { scriptRunner: { script: 'echo the clock is late' } },
   });
   await apply('OperationSet', 'clock', {
-    adjacencyList: [{ to: [1] }, { operation: 'tell' }],
+    adjacencyList: [{ to: [1] }, { operation: 'report' }],
   });
   const [trigger = ''] = blocks('yaml');
   await sent(url, token, `/apis/${API}/triggers`, parse(trigger));

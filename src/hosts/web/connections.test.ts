@@ -68,7 +68,7 @@ test('idle connections without a token keep nobody out who has one', async () =>
   const idle = await hold(CONNECTIONS_MAX + 30, server);
   expect(await client.ask('GET', '/version')).toMatchObject({ code: 200 });
   expect(await codeOfRequest(server)).toBe(200);
-  // The oldest made room, and were told so.
+  // The oldest were closed, with a response.
   await expect.poll(() => idle[0]?.received()).toMatch(TOO_MANY);
   expect(idle.at(-1)?.received()).toBe('');
   // One that has shown the token is older than all of them, and stays.
@@ -86,7 +86,7 @@ test('a connection that has shown a token is not closed for one that has not', a
   expect(await client.ask('GET', '/version')).toMatchObject({ code: 200 });
 });
 
-test('a connection that makes room in the middle of its talk is closed without another answer', async () => {
+test('a connection that is evicted during a request is closed without another response', async () => {
   const { server } = await serverAndClient();
   const [talking] = await hold(1, server);
   talking?.socket.write(request('wrong'));

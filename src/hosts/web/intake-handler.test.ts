@@ -81,7 +81,7 @@ test.each([
   expect([taken, defects]).toEqual([[], []]);
 });
 
-test('whoever has no token makes nothing', async () => {
+test('a client without a token creates nothing', async () => {
   const { ask, taken } = await remembering();
   expect((await ask('POST', '/api/v2/alerts', [ALERT], {})).code).toBe(401);
   expect(taken).toEqual([]);

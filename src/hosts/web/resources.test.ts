@@ -100,7 +100,7 @@ test('a patch changes what it names, and a second one changes nothing', async ()
   expect(await ask('PATCH', `${DIAGNOSES}/a`, [], other)).toMatchObject({ code: 415 });
 });
 
-test('patches at the same moment are all kept', async () => {
+test('applies all patches of the same moment', async () => {
   const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const names = Array.from({ length: 6 }, (_, index) => `n${index}`);
@@ -191,7 +191,7 @@ test('a Trigger with a pattern that is none is refused when it is applied', asyn
   expect((await ask('POST', `${BASE}/triggers`, trigger('alert1'))).code).toBe(201);
 });
 
-test('a name can be made for whoever wants none', async () => {
+test('a name can be generated', async () => {
   const { ask } = await syntheticServer();
   const nameless = { ...diagnosis(''), metadata: { generateName: 'web-' } };
   const names = [await ask('POST', DIAGNOSES, nameless), await ask('POST', DIAGNOSES, nameless)];
@@ -241,7 +241,7 @@ test('kubectl gets the rows that it shows', async () => {
   });
 });
 
-test('an OperationSet that has no room for its paths is not kept', async () => {
+test('an OperationSet with too many paths is not stored', async () => {
   const { ask } = await syntheticServer();
   const operation = 'a'.repeat(200);
   const wide = Array.from({ length: 400 }, () => ({ operation }));
@@ -256,7 +256,7 @@ test('an OperationSet that has no room for its paths is not kept', async () => {
   expect(await ask('GET', `${BASE}/operationsets/set`)).toMatchObject({ code: 404 });
 });
 
-test('kubectl finds the schemas, and is told to list before it watches', async () => {
+test('kubectl finds the schemas, and has to list before it watches', async () => {
   const { ask } = await syntheticServer();
   const { paths } = JSON.parse((await ask('GET', '/openapi/v3')).text) as {
     readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
@@ -291,7 +291,7 @@ function watching(port: number, path: string) {
   return { events, ended, begun, leave: () => call.destroy() };
 }
 
-test('a watch tells what is there, and every change after it, of one namespace', async () => {
+test('a watch sends existing objects, and every later change, of one namespace', async () => {
   const { ask, port } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const watch = watching(port, `${DIAGNOSES}?watch=true`);

@@ -55,7 +55,7 @@ test('the token opens, as a bearer and as a password', async () => {
   expect(await ask('GET', '/apis', undefined, headers)).toMatchObject({ code: 200 });
 });
 
-test('the token of whoever sends alerts opens the doors for them and the numbers alone', async () => {
+test('the intake token only grants the alert paths and the metrics', async () => {
   const { ask } = await syntheticServer();
   const basic = Buffer.from(`prometheus:${INTAKE_TOKEN}`).toString('base64');
   for (const authorization of [`Bearer ${INTAKE_TOKEN}`, `Basic ${basic}`]) {
@@ -195,7 +195,7 @@ test('what is not ready says why', async () => {
   expect(await ask('GET', '/readyz')).toMatchObject({ code: 503, text: 'it is just starting\n' });
 });
 
-test('a socket leads to the same doors, and ends with them', async () => {
+test('a socket serves the same paths, and ends with the server', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const socketPath = join(scratch, 'socket');

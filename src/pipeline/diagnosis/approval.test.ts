@@ -9,7 +9,7 @@ const setAside = { kind: 'set-aside', podUid: 'u1', volume: 'data', inode: '7' }
 const WANTED: Wanted = {
   fault: 'a-fault',
   finding: '3f9a1c',
-  summary: 'it hurts',
+  summary: 'it is broken',
   actions: [unmount],
 };
 const WIDER = { ...WANTED, actions: [unmount, setAside] };
@@ -42,7 +42,7 @@ test('a plan says what would be done, to what, and for which finding', () => {
       kind: 'unmount',
       fault: 'a-fault',
       finding: '3f9a1c',
-      summary: 'it hurts',
+      summary: 'it is broken',
       description: 'unmount /a',
       details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
       digest: expect.stringMatching(/^[\da-f]{16}$/),

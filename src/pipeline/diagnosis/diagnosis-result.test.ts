@@ -91,7 +91,7 @@ test.each([
   expect(await walk.status()).toMatchObject({ result });
 });
 
-test('one for which there is no room ends as an error', async () => {
+test('one that does not fit in the store ends as an error', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
   walk.store = {

@@ -87,26 +87,26 @@ test('a write by somebody else in the middle of a step runs nothing twice, and l
     const object = await walk.stored();
     const metadata = { ...object.metadata, labels: { ...object.metadata.labels, by: 'hand' } };
     await walk.store.update({ ...object, metadata });
-    return { succeeded: true, results: { b: 'kept' } };
+    return { succeeded: true, results: { b: 'stored' } };
   });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b', 'c']);
   const { metadata, status } = await walk.stored();
   expect(metadata.labels).toMatchObject({ by: 'hand' });
-  expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'kept' } });
+  expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'stored' } });
 });
 
 test('a cancel during a step preserves its result, and starts no other step', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', async () => {
     await walk.change({ cancel: true });
-    return { succeeded: true, results: { b: 'kept' } };
+    return { succeeded: true, results: { b: 'stored' } };
   });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b']);
   expect(await walk.status()).toMatchObject({
     phase: 'Failed',
-    operationResults: { a: 'done', b: 'kept' },
+    operationResults: { a: 'done', b: 'stored' },
     conditions: [{}, { reason: 'DiagnosisCancelled' }],
     observedGeneration: 2,
   });
@@ -207,7 +207,7 @@ test('another one of the same name is not driven in its place', async () => {
   expect(walk.ran).toEqual([]);
 });
 
-test('a process that ends keeps nothing of a step that it cut short; the next one runs it again', async () => {
+test('a process that ends stores nothing of an interrupted step; the next one runs it again', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', () => {
     walk.shutdown.abort();
@@ -234,7 +234,7 @@ test('an OperationSet that comes after its Diagnosis is waited for', async () =>
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('one that never comes is told, and so is one that cannot be walked', async () => {
+test('reports one that is never created, and one that is not valid', async () => {
   const missing = new SyntheticWalk();
   await missing.diagnosis();
   await missing.drive();
@@ -264,15 +264,15 @@ test('a graph that is edited in the middle ends it, and a label from outside cha
     const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
     if (!set) throw new Error('no set');
     await walk.store.update({ ...set, spec: { adjacencyList: [{ to: [1] }, { operation: 'b' }] } });
-    return { succeeded: true, results: { a: 'kept' } };
+    return { succeeded: true, results: { a: 'stored' } };
   });
   await walk.drive();
   expect(walk.ran).toEqual(['a']);
   expect(await reasonOf(walk)).toBe('OperationSetChanged');
-  expect((await walk.status()).operationResults).toEqual({ a: 'kept' });
+  expect((await walk.status()).operationResults).toEqual({ a: 'stored' });
 });
 
-test('whoever replaces it without its labels in the middle of a step does not end it', async () => {
+test('a replacement without its labels during a step does not end it', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
     const { metadata, ...object } = await walk.stored();
@@ -340,7 +340,7 @@ test('an Operation that is missing fails its path, not the Diagnosis', async () 
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('the node of a pod is written down, and a node that nobody serves is told', async () => {
+test('the node of a pod is written down, and a node that nobody serves is reported', async () => {
   const pod = new SyntheticWalk();
   await pod.graph('a');
   const podReference = { namespace: 'shop', name: 'web-0' };

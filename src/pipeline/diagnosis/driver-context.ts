@@ -23,7 +23,7 @@ export interface DriverContext {
   readonly findPod?: (pod: PodReference, restMs: number, stop: AbortSignal) => Promise<SeenPod>;
   /** Limits the steps with large results, which are in memory until the step ends. */
   readonly largeSteps?: Semaphore;
-  /** The actions of a step that a crash interrupted, by its purpose. Absent where no journal is kept. */
+  /** The actions of a step that a crash interrupted, by its purpose. Absent without a journal. */
   readonly earlierActionsFor?: (purpose: string) => Promise<EarlierActions>;
   /** This process shuts down: no step begins, and the failure of an aborted step is not stored. */
   readonly shutdown: AbortSignal;

@@ -23,7 +23,7 @@ const places: readonly (readonly [string, () => LargeResults])[] = [
 ];
 
 describe.each(places)('in %s', (_, make) => {
-  test('what is kept is read as it was, and gone with its Diagnosis', async () => {
+  test('what is stored is read unchanged, and deleted with its Diagnosis', async () => {
     const results = make();
     const text = 'a\n\0é\u{1f600}';
     expect(await results.store(ONE, FILE, text)).toEqual({ ok: true, value: undefined });
@@ -36,7 +36,7 @@ describe.each(places)('in %s', (_, make) => {
   });
 });
 
-test('is for the eyes of its owner only', async () => {
+test('only its owner can read it', async () => {
   const folder = join(scratch, 'private');
   await largeResultsIn(folder).store(ONE, FILE, 'secret');
   const modes = [folder, join(folder, ONE), join(folder, ONE, FILE)].map(

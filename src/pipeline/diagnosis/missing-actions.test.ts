@@ -13,7 +13,7 @@ const DONE: JournalRecord = {
   action: { kind: 'unmount', id: 216, parent: 22, device: '254:1', root: '/x', target: '/a' },
   outcome: { state: 'done' },
 };
-const TOLD = {
+const REPORTED = {
   fault: 'a-fault',
   finding: '3f9a1c',
   description: 'unmount /a',
@@ -44,20 +44,20 @@ test('a deadline that passed while nobody drove it does not hide what was done t
   expect(status).toMatchObject({
     phase: 'Failed',
     conditions: [{}, { reason: 'DeadlineExceeded' }],
-    actions: [TOLD],
+    actions: [REPORTED],
   });
   expect(asked).toEqual([`${metadata.uid}/2/default/walk`]);
-  // It is told once.
+  // It is reported once.
   await walk.drive();
   expect(await walk.stored()).toMatchObject({ status });
   expect(walk.ran).toEqual(['a', 'b']);
 });
 
-test('a cancel of what a crash cut short tells what was done, and that it is not known if so', async () => {
+test('a cancel after a crash reports what was done, or that it is unknown', async () => {
   const { walk } = await brokenOff();
   await walk.change({ cancel: true });
   await walk.drive();
-  expect((await walk.status()).actions).toMatchObject([TOLD]);
+  expect((await walk.status()).actions).toMatchObject([REPORTED]);
 
   const { walk: other } = await brokenOff();
   other.earlierActionsFor = async () => ({ isKnown: false, why: 'process 7 still unmounts it' });
@@ -68,7 +68,7 @@ test('a cancel of what a crash cut short tells what was done, and that it is not
   expect(other.errors).toEqual([expect.stringContaining('process 7 still unmounts it')]);
 });
 
-test('nothing is asked before its first step, nor of a step that another path has told of', async () => {
+test('nothing is asked before its first step, nor of a step that another path has reported', async () => {
   const early = await walkOf('a', { cancel: true });
   early.earlierActionsFor = () => Promise.reject(new Error('there is nothing to ask for'));
   await early.drive();

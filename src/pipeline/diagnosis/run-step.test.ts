@@ -11,10 +11,10 @@ import type { ProcessorHost } from '../operations/processor-host.ts';
 import { type HostRequest, stepsOn } from './run-step.ts';
 
 const BROKEN = 'broken-configmap';
-/** Four of them hurt. */
+/** Four of them are active. */
 const SEVERAL = 'recorded-kubelet-1.18.8-active';
 
-/** What hurts on a recorded node. */
+/** Active findings on a recorded node. */
 async function activeIn(fixture: string): Promise<FaultReport['findings']> {
   const { findings } = await answerOn(staleSubpathMount, fixture);
   return findings.filter(({ state }) => state === 'active');
@@ -188,7 +188,7 @@ test('an approval is for the plan that was seen: what else is found waits again'
   expect({ next, others }).toEqual({ next: seen.plan, others: seen.plannedActions });
 });
 
-test('what was approved and done is told, though something else waits to be approved', async () => {
+test('reports what was approved and done, though something else waits for approval', async () => {
   const several = await activeIn(SEVERAL);
   const [first, second, ...others] = several.map(({ id }) => id);
   if (first === undefined || second === undefined) throw new Error('too few findings');
@@ -214,7 +214,7 @@ test('what was approved and done is told, though something else waits to be appr
   expect(patient.intents.map(({ finding }) => finding)).toEqual([first, ...others]);
   expect(actions).toMatchObject(done(several.length - 1));
   expect(plannedActions).toMatchObject([{ finding: second, plan: next }]);
-  // The next attempt knows of them from the journal: they are told once.
+  // The next attempt knows of them from the journal: they are reported once.
   await walk.change({ approvedPlan: next });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(await walk.status()).toMatchObject({ phase: 'Succeeded', actions: done(several.length) });
@@ -278,7 +278,7 @@ test('an approved step that was cut short after its act is not asked for again, 
   expect(patient.intents).toEqual([]);
 });
 
-test('a step is stopped when the time for the whole is over, and one that is stopped does not begin', async () => {
+test('a step is stopped at the deadline of the Diagnosis, and a stopped one does not start', async () => {
   const heard: boolean[] = [];
   const run = stepsOn({
     withHost: async ({ stop }) => {

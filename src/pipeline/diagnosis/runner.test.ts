@@ -12,7 +12,7 @@ import { Runner } from './runner.ts';
 
 const begun: { readonly walk: SyntheticWalk; readonly running: Promise<void> }[] = [];
 
-/** A runner over the world of a walk, until the test ends. */
+/** A runner in the context of a walk, until the test ends. */
 function start(walk: SyntheticWalk, ended: StoredObject[] = []): Runner {
   const runner = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) });
   begun.push({ walk, running: runner.run() });
@@ -101,7 +101,7 @@ test('one that waits ends when its time is over', async () => {
   expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DeadlineExceeded');
 });
 
-test('one that has ended is deleted when its time has come, with what was kept beside it', async () => {
+test('one that has ended is deleted when its time has come, with its separately stored results', async () => {
   const walk = await withGraph();
   walk.acts.set('a', () => ({ succeeded: true, results: { large: 'x'.repeat(100_000) } }));
   const { metadata } = await walk.diagnosis({ ttlSecondsAfterFinished: 1 });
@@ -158,20 +158,20 @@ test('one that is deleted ends its step, and another of its name is driven alone
   expect(uids).toEqual([first.metadata.uid, second.metadata.uid]);
 });
 
-/** The events of Diagnoses are held back until they may be told. */
-function heldBack(store: Store): { readonly store: Store; readonly tell: () => void } {
+/** The events of Diagnoses are held back until they are released. */
+function heldBack(store: Store): { readonly store: Store; readonly release: () => void } {
   const reported = Promise.withResolvers<void>();
   const watch: Store['watch'] = async function* (kind, options) {
     if (kind === 'Diagnosis') await reported.promise;
     yield* store.watch(kind, options);
   };
-  return { store: storeWith(store, { watch }), tell: () => reported.resolve() };
+  return { store: storeWith(store, { watch }), release: () => reported.resolve() };
 }
 
-/** One that waits is replaced, and driven by its name, before anybody is told of either. */
+/** One that waits is replaced, and driven by its name, before an event of either is sent. */
 async function replacedUnseen(walk: SyntheticWalk): Promise<string> {
   await walk.diagnosis({ suspend: true });
-  const { store, tell } = heldBack(walk.store);
+  const { store, release } = heldBack(walk.store);
   walk.store = store;
   const runner = start(walk);
   await until(() => runner.counts.waiting === 1);
@@ -181,11 +181,11 @@ async function replacedUnseen(walk: SyntheticWalk): Promise<string> {
   await walk.operation('another');
   const isIdle = () => Object.values(runner.counts).every((count) => count === 0);
   await until(() => walk.ran.length === 1 || isIdle());
-  tell();
+  release();
   return metadata.uid;
 }
 
-test('one that replaces another before anybody is told of it is not cancelled for it', async () => {
+test('one that replaces another before the event is sent is not cancelled for it', async () => {
   const walk = await withGraph('a');
   walk.acts.set('a', async ({ stop }) => {
     await Promise.allSettled([sleep(100, undefined, { signal: stop })]);
@@ -331,7 +331,7 @@ test('lists again when the watch has missed something', async () => {
   let watches = 0;
   const gone: Store['watch'] = async function* (kind, options) {
     watches += 1;
-    // It tells nothing, and then that it is too late.
+    // It sends nothing, and then that it is too late.
     if (watches <= 2) await sleep(20);
     if (watches <= 2) throw new StoreError('Expired', 'too long ago');
     yield* store.watch(kind, options);

@@ -29,7 +29,7 @@ interface Entry {
   overdueAt: number;
   /** An Operation or OperationSet changed during the run. */
   isStale: boolean;
-  /** Kept until it is deleted. */
+  /** Until it is deleted. */
   hasEnded: boolean;
   /** Aborts the running step. */
   running: AbortController | undefined;

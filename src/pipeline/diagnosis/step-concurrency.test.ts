@@ -12,7 +12,7 @@ import { EXCHANGES_MAX, LARGE_STEPS_MAX } from './limits.ts';
 import { type HostRequest, type StepToRun, stepsOn } from './run-step.ts';
 import { Runner } from './runner.ts';
 
-/** A node that is only lent: no step here looks at it. */
+/** A node that is only passed on: no step here reads it. */
 const withHost = <T>(request: HostRequest, use: (host: ProcessorHost) => Promise<T>) =>
   use(request as unknown as ProcessorHost);
 
@@ -88,7 +88,7 @@ test('one whose time is over while it waits for a server says why it waited', as
   expect(ended[0]?.status).toMatchObject({ phase: 'Failed', steps: [{ message }] });
 });
 
-test('no more servers are asked at once than their answers have room', async () => {
+test('limits concurrent requests by the size of their responses', async () => {
   const asked: ServerResponse[] = [];
   let isOpen = false;
   const server = createServer((_, response) => {
@@ -100,7 +100,7 @@ test('no more servers are asked at once than their answers have room', async () 
   const { ended, ask } = await running((server.address() as AddressInfo).port);
   await ask(EXCHANGES_MAX + 50);
   while (asked.length < EXCHANGES_MAX) await sleep(5);
-  // Whoever comes although nobody was answered comes now.
+  // A request beyond the limit would arrive now.
   await sleep(200);
   expect(asked).toHaveLength(EXCHANGES_MAX);
   isOpen = true;
@@ -109,7 +109,7 @@ test('no more servers are asked at once than their answers have room', async () 
   expect(ended.every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
 });
 
-test('no more steps are run at once than what they are told whole has room', async () => {
+test('limits concurrent steps by the size of their input', async () => {
   const walk = new SyntheticWalk();
   await walk.graph('ab');
   const large = 'x'.repeat(100_000);
@@ -129,7 +129,7 @@ test('no more steps are run at once than what they are told whole has room', asy
   const names = Array.from({ length: LARGE_STEPS_MAX + 20 }, (_, at) => `d-${at}`);
   await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
   await expect.poll(() => now).toBe(LARGE_STEPS_MAX);
-  // The time for the whole is heeded also while it waits for its turn.
+  // The deadline of the Diagnosis also counts while it waits in the queue.
   await walk.store.create(newDiagnosis('late', { deadlineSeconds: 2 }));
   while (ended.length === 0) await sleep(5);
   expect(ended[0]).toMatchObject({ metadata: { name: 'late' }, status: { phase: 'Failed' } });
@@ -139,7 +139,7 @@ test('no more steps are run at once than what they are told whole has room', asy
   expect(ended.slice(1).every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
 });
 
-test('whoever only plans holds up no repair', async () => {
+test('a step that only plans delays no repair', async () => {
   const walk = new SyntheticWalk();
   const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');

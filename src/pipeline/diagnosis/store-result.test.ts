@@ -60,7 +60,7 @@ test('what is too much altogether fails its step, once, and the next path is tri
   expect(operationResults).toEqual({ b: 'done' });
 });
 
-test('one whose spec leaves no room ends, and does not try for ever', async () => {
+test('one whose spec leaves no space for a status ends, and does not retry forever', async () => {
   const walk = await walkOf('ab', { parameters: { large: 'x'.repeat(1_400_000) } });
   const results = { a: 'y'.repeat(60_000), b: 'y'.repeat(60_000), c: 'y'.repeat(60_000) };
   walk.acts.set('a', () => ({ succeeded: true, results }));
@@ -75,7 +75,7 @@ test('one whose spec leaves no room ends, and does not try for ever', async () =
   );
 });
 
-test('what a step did is told once, though two paths share the step', async () => {
+test('what a step did is reported once, though two paths share the step', async () => {
   const walk = await walkOf('ab ac');
   const actions = [{ kind: 'unmount', state: 'done', journalEntry: 7 }];
   const refused = { kind: 'unmount', state: 'refused' };
@@ -87,14 +87,14 @@ test('what a step did is told once, though two paths share the step', async () =
   walk.acts.set('b', () => ({ succeeded: false, message: 'not here' }));
   await walk.drive();
   expect(walk.ran).toEqual(['a', 'b', 'a', 'c']);
-  // What was refused is no deed: each attempt tells of its own.
+  // A refusal is no action: each attempt reports its own.
   expect((await walk.status()).actions).toEqual([...actions, refused, refused]);
 });
 
 test('one that is cancelled in the middle of what was approved waits for nobody', async () => {
   const walk = await walkOf('a', { recovery: 'Approval' });
   const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
-  const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it hurts', actions }];
+  const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken', actions }];
   walk.acts.set('a', () => ({ wanted }));
   await walk.drive();
   const { plan } = await walk.status();

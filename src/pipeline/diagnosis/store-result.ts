@@ -186,7 +186,7 @@ function boundedResults(uid: string, before: Shown, more: Results): BoundedResul
 }
 
 function standIn(uid: string, { bytes, file }: Large): string {
-  return `(${bytes} bytes: too large for a status, kept beside the store; the agent hands it out at /results/${uid}/${file})`;
+  return `(${bytes} bytes: too large for a status, stored separately; the agent serves it at /results/${uid}/${file})`;
 }
 
 /** The size in etcd, where a newline has two bytes and a control character six. */

@@ -5,7 +5,7 @@ export type Target =
   | { readonly state: 'here'; readonly nodeName: string }
   /** Another agent runs it, and only that one may write to it. */
   | { readonly state: 'elsewhere' }
-  /** The spec does not tell. */
+  /** The spec does not say. */
   | { readonly state: 'unknown' };
 
 export function targetOn(spec: DiagnosisSpec, here: string): Target {
@@ -19,7 +19,7 @@ export function targetOn(spec: DiagnosisSpec, here: string): Target {
 
 /**
  * For the only agent of a store. It looks for a pod without a node here. A node that it does not know
- * by this name is unknown: no other agent would end the Diagnosis, and the kubelet may still tell us
+ * by this name is unknown: no other agent would end the Diagnosis, and the kubelet may still report
  * that name.
  */
 export function targetOfOnlyNode(spec: DiagnosisSpec, here: string): Target {

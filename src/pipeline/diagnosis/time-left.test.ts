@@ -50,7 +50,7 @@ test('when only an end is left to be written', () => {
   expect(of({ deadlineSeconds: 30, cancel: true })).toBe(0);
 });
 
-test('one that has ended is kept from its end on, also when it fails as what it was accepted as', () => {
+test('the retention counts from the end, also when the status has another condition', () => {
   const { spec, status } = begun({ ttlSecondsAfterFinished: 60 });
   const accepted = withReason(status, 'DiagnosisAccepted', at(0), 'node-1');
   const failed = failedFor(accepted, 'SyncDiagnosisFailed', at(600), 'no step');

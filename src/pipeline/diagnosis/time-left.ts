@@ -36,7 +36,7 @@ export function askAgainAt(
   return Math.min(...times.filter((time) => time > decided.getTime()));
 }
 
-/** How long an ended Diagnosis is kept; undefined without a TTL. */
+/** How long an ended Diagnosis is retained; undefined without a TTL. */
 export function retentionMs(object: StoredObject, now: Date): number | undefined {
   const { ttlSecondsAfterFinished: seconds } = object.spec as DiagnosisSpec;
   const { endTime } = (object.status ?? {}) as DiagnosisStatus;

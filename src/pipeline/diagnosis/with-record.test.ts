@@ -12,8 +12,8 @@ const finding = (id: string, more: object = {}) => ({
   fault: 'a-fault',
   id,
   state: 'active',
-  reason: 'ItHurts',
-  summary: 'It hurts.',
+  reason: 'ItIsBroken',
+  summary: 'It is broken.',
   subject: { mount: `/a/${id}` },
   proof,
   ...more,
@@ -33,7 +33,7 @@ test('what is found again is listed as it was seen last, and only once', () => {
   expect(other.findings).toHaveLength(3);
 });
 
-test('proof is listed while there is room for it; a finding without it says how much there was', () => {
+test('proof is listed up to the limit; a finding without it says how much there was', () => {
   const status = withRecord({}, { findings: some(60) });
   const { findings = [] } = status;
   expect(findings).toHaveLength(60);

@@ -77,7 +77,7 @@ const bad: StepResult = { succeeded: false, message: 'it answered 204' };
 const conditionsOf = ({ conditions = [] }: DiagnosisStatus) =>
   conditions.map(({ type, reason }) => `${type} ${reason}`);
 
-test('one that names other nodes too says in its end that they were not looked at', () => {
+test('one that names other nodes too says in its end that they were not handled', () => {
   const targetSelector = { nodeNames: ['my-node', 'elsewhere'] };
   const { status } = driven(seenWith({ spec: { operationSet: 'set', targetSelector } }), good);
   expect(status.phase).toBe('Succeeded');
@@ -351,7 +351,7 @@ test('the list of steps has a limit, and says what it left out', () => {
   expect(status.steps?.[0]?.message).toMatch(/^m{4096} [.]{3} \(\d+ more characters\)$/);
 });
 
-test('messages of many steps are short, once the long ones have used up their room', () => {
+test('messages of many steps are short, once the long ones have used up the limit', () => {
   const paths = Array.from({ length: 200 }, (_, at) => [{ id: at + 1, operation: 's' }]);
   const message = 'The server is away. '.repeat(500);
   const set: SeenSet = { state: 'ready', hash: 'h', paths };

@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   ],
   ['was approved and acts', undefined, ASKING, { ...APPROVAL, approvedPlan: 'abc' }],
   ['asked before it was made a dry run', undefined, ASKING, { ...APPROVAL, dryRun: true }],
-  ['asked before it was told never to act', undefined, ASKING, { recovery: 'Never' }],
+  ['waited for approval before recovery was Never', undefined, ASKING, { recovery: 'Never' }],
   // Ended before its graph.
   ['was cancelled', 'Cancelled', CANCELLED],
   [
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
     { ...ALL_FAILED, steps: [failed('NothingFound'), failed('NothingFound')] },
   ],
   [
-    'found nothing, and then told somebody',
+    'found nothing, and then notified somebody',
     'NothingFound',
     { ...WALKED, steps: [failed('NothingFound'), { outcome: 'Succeeded' }] },
   ],

@@ -35,13 +35,13 @@ async function damagedStore(text: string) {
   return { store, one, two, errors };
 }
 
-test.each(DAMAGES)('a row that is %s keeps nobody from the others', async (_, text) => {
+test.each(DAMAGES)('a row that is %s does not affect the others', async (_, text) => {
   const { store, one, two, errors } = await damagedStore(text);
   const names = async () =>
     (await store.list('Diagnosis')).items.map(({ metadata }) => metadata.name);
   expect(await names()).toEqual(['one', 'six']);
   expect(await names()).toEqual(['one', 'six']);
-  // Told once, by name, with what to do.
+  // Reported once, by name, with what to do.
   expect(errors).toHaveLength(1);
   expect(errors[0]).toMatch(
     /^Diagnosis default\/two: .*damaged.*delete the object and apply it again$/,

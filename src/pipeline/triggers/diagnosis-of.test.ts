@@ -130,7 +130,7 @@ test('half of a pod is no pod', () => {
   expect(madeOf(labels)).not.toHaveProperty('spec.podReference');
 });
 
-test('what could not be kept is refused with its place', () => {
+test('what could not be stored is refused with its field', () => {
   expect(madeOf({ ...LABELS, pod: 'Not A Pod' })).toEqual({
     why: 'spec.podReference.name of the Diagnosis would be invalid: not a valid name of a Kubernetes object',
   });
@@ -184,7 +184,7 @@ test('there is another name for the same second', () => {
   });
 });
 
-test('a Diagnosis tells of which Trigger and which alert it is', () => {
+test('a Diagnosis names its Trigger and its alert', () => {
   const fixture = madeOf(LABELS);
   if ('why' in fixture) throw new Error(fixture.why);
   expect(originIn(fixture.metadata.annotations)).toBe(originOf(trigger(), alert(LABELS)));

@@ -158,7 +158,7 @@ test('a Trigger that waits for something else does not match', () => {
   expect(match(sent(alert))).toEqual(FALSE);
 });
 
-test('every wrong pattern is told with its place', () => {
+test('every invalid pattern is reported with its field', () => {
   const regexp = { alertName: '(alert1', labels: { 'a.b': '[z-a]', node: 'node1' } };
   const reported = checkPatterns(triggerOn('prometheusAlertTemplate', regexp));
   expect(reported.map(({ place, what }) => [placeText(place), what])).toEqual([
@@ -193,7 +193,7 @@ test('more patterns than anybody needs are refused', () => {
   ]);
 });
 
-// Whoever tries every way through a text needs years for one of these.
+// A backtracking matcher needs years for one of these.
 test.each([
   ['(a+)+$', 'a'],
   ['(a|aa)+$', 'a'],

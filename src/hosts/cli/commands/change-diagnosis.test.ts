@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { syntheticAgent, syntheticTerminal } from '../../../../test/synthetic-agent.ts';
 import { approve } from './change-diagnosis.ts';
 
-/** An agent that keeps one Diagnosis with a plan, and what it is asked to change. */
+/** An agent with one Diagnosis with a plan, and the requested changes. */
 async function approved(phase: string) {
   const changes: unknown[] = [];
   const stored = {

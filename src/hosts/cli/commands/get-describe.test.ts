@@ -24,7 +24,7 @@ const set = (...operations: readonly string[]) =>
     ],
   });
 
-/** Somebody whose agent keeps these objects. */
+/** A user whose agent has these objects. */
 async function person(...items: readonly object[]) {
   const { stateDir } = await syntheticAgent();
   const terminal = syntheticTerminal();
@@ -148,7 +148,7 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
       nextAttemptTime: startTime,
       message: 'away',
     },
-    findings: [{ fault: 'a-fault', id: '3f9a1c', state: 'active', summary: 'It hurts.' }],
+    findings: [{ fault: 'a-fault', id: '3f9a1c', state: 'active', summary: 'It is broken.' }],
     findingsNotListed: 7,
   };
   const running = await described('runs', status, { approvedPlan: 'abc' });
@@ -156,7 +156,7 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
   expect(running.match(/^Phase: +Running$/gm)).toHaveLength(1);
   expect(running).toContain(`Current step: a, since ${startTime} (`);
   expect(running).toContain(`; 2 attempts failed, next at ${startTime}: away\n`);
-  expect(running).toContain('  - a-fault 3f9a1c (active): It hurts.\n  and 7 more\n');
+  expect(running).toContain('  - a-fault 3f9a1c (active): It is broken.\n  and 7 more\n');
   expect(await described('queued', { phase: 'Pending' })).toContain(
     'Waits for:\n  - other Diagnoses that are running',
   );

@@ -71,7 +71,7 @@ type Asked = readonly AnyFault[] | { readonly code: number };
 
 async function faultsAsked(name: string | undefined, run: RecoveryRun): Promise<Asked> {
   const { finding } = run.options;
-  // One without a repair of ours too: whoever asks for it is told what to do.
+  // One without a repair too: the user gets the manual steps.
   if (name !== undefined) return [faultNamed(name)];
   if (finding === undefined) return inRepairOrder();
   if (isPosition(finding)) {
@@ -105,7 +105,7 @@ async function reportEarlier({ options, terminal }: RecoveryRun): Promise<void> 
   node.close();
 }
 
-/** Nothing was found; but what an earlier run was killed at may wait to be told. */
+/** Nothing was found; but an interrupted action of an earlier run may have to be reported. */
 async function settleEarlier({ options, terminal }: RecoveryRun): Promise<void> {
   const journal = await journalIn(options.stateFolder);
   if (!journal.ok || journal.value.unfinished.length === 0) return;

@@ -25,7 +25,7 @@ interface Diagnosis {
 const folder = mkdtempSync(join(tmpdir(), 'kubediag-run-'));
 let server: Server;
 let port = 0;
-/** A service that keeps every pair it is told, and answers with all of them. */
+/** A service that stores every pair it receives, and answers with all of them. */
 let stored: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -110,7 +110,7 @@ describe('a graph of steps of others and of ours', patient, () => {
         'diagnosis.uid': whole.metadata.uid,
       },
     });
-    // And nothing else: all of it comes back to whoever reads the status.
+    // And nothing else: everybody who reads the status sees all of it.
     expect(Object.keys(status.operationResults)).toHaveLength(10);
   });
 

@@ -17,7 +17,7 @@ function changed(change: (thread: Thread) => Thread): NodeMaker {
   return maker.set('threads', { threadsOf: 812 }, { answer });
 }
 
-/** What a look sees of waits that began at 0, when it is taken a minute after such a look. */
+/** What a check sees of waits that started at 0, a minute after another such check. */
 async function seenAfter(between: NodeMaker | undefined, last: NodeMaker) {
   let nowMs = 1_000;
   const waits = new SeenWaits(() => nowMs);

@@ -24,7 +24,7 @@ const FINDING: Finding = {
   pins: {},
 };
 
-/** What a person is told and asked, and whether they may act in the end. */
+/** The output and the question, and whether the action is allowed in the end. */
 async function asked(
   options: Partial<Parameters<typeof consentOf>[0]>,
   person: { readonly isThere: boolean; readonly says?: boolean },

@@ -26,7 +26,7 @@ export interface ChosenFindings {
   readonly unknowns: readonly Unknown[];
 }
 
-/** Nothing was found; with doubts, because it could not be judged. */
+/** Nothing was found; with unknowns, because it could not be judged. */
 interface NothingFound {
   readonly nothing: string;
   readonly unknowns: readonly Unknown[];

@@ -24,7 +24,7 @@ export function endsOf(
   return new Map(findings.map((finding) => [findingId(fault, finding), end]));
 }
 
-/** What keeps us from all of them, and from those of any other fault. */
+/** What prevents all of them, and those of any other fault. */
 export function refuseAll(
   planned: PlannedRepair,
   outcome: Outcome,

@@ -32,7 +32,7 @@ export interface RecoveryRun {
   hasSettled: boolean;
   /** Whether there was anything to repair, also where the person then said no. */
   hasPlanned: boolean;
-  /** Every node that was opened: what it had to leave behind is told at the end. */
+  /** Every node that was opened: abandoned processes are listed at the end. */
   readonly nodes: LiveNode[];
 }
 

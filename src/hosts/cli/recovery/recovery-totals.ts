@@ -8,7 +8,7 @@ export type FindingEnd = 'repaired' | 'refused' | 'failed' | 'left';
 export interface FaultResult {
   /** By the id of the finding. */
   readonly ends: ReadonlyMap<string, FindingEnd>;
-  /** What these do not tell: that the fault is unknown, or that its effect was not seen to end. */
+  /** What these do not show: that the fault is unknown, or that its effect was not seen to end. */
   readonly code: number;
   /** What a dry run expects a check afterwards to find. */
   readonly expected?: Verdict;

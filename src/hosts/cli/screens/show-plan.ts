@@ -23,7 +23,7 @@ interface Listed {
 
 /**
  * What would be done, what it touches and what it leaves alone, before anything is. Of findings
- * alike one is told in full and the others are named: each of them is what a yes allows.
+ * alike one is shown in full and the others are named: a yes allows each of them.
  */
 export function showPlan(
   { fault, findings }: Listed,
@@ -86,7 +86,7 @@ function showRepair(
   }
 }
 
-/** What is found and not touched: it may hurt within a minute, so nobody is to think it is cured. */
+/** What is found and not touched: it may become active within a minute, so it must not look repaired. */
 export function showLeft(
   { fault, findings }: Listed,
   hint: string,

@@ -39,7 +39,7 @@ const STEP_TEXT: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>>
   'looked afterwards': 'looked afterwards',
 };
 
-/** A line for each step, on the screen of whoever watches. */
+/** A line for each step, on the screen. */
 export function showSteps(action: Action, { errWidth, err }: Terminal): (step: Step) => void {
   return ({ name, tookMs }) => {
     const same = `looked again: ${wordsOf(action).same}`;
@@ -51,7 +51,7 @@ export function showSteps(action: Action, { errWidth, err }: Terminal): (step: S
 
 const BAR_COLUMNS = 24;
 
-/** A bar that fills up, for a deed that takes its time. */
+/** A progress bar for a long action. */
 export function showProgress({ progress }: Terminal): (at: Progress) => void {
   return ({ done, total }) => {
     const full = Math.floor((done / Math.max(1, total)) * BAR_COLUMNS);
@@ -60,7 +60,7 @@ export function showProgress({ progress }: Terminal): (at: Progress) => void {
   };
 }
 
-/** How it ended. A refusal says what to do instead, and how it would be done by hand. */
+/** How it ended. A refusal says what to do instead, with the manual steps. */
 export function showOutcome(
   outcome: Outcome,
   terminal: Terminal,
