@@ -17,7 +17,10 @@ const page = { scheme: 'https', address: '127.0.0.1', port: 10250, path: '/pods'
 
 /** A question and an answer of each kind that has fields, with every field set. */
 const SAMPLES: {
-  readonly [K in QuestionKind]?: readonly [Required<Question<K>>, Answer<K>];
+  readonly [K in Exclude<QuestionKind, 'file' | 'link' | 'folder'>]: readonly [
+    Required<Question<K>>,
+    Answer<K>,
+  ];
 } = {
   status: [{ path: '/a', patience: 'long' }, status],
   tree: [{ path: '/a', levels: ['*'] }, [{ folder: 'x', names: ['y'], failure: 'denied' }]],
@@ -28,6 +31,15 @@ const SAMPLES: {
       {
         ...{ pid: 812, parent: 1, name: 'kubelet', state: 'S', startTime: '5' },
         ...{ cgroups: ['/kubepods'], mountNamespace: 'mnt:[1]', thread: 813 },
+      },
+    ],
+  ],
+  inotify: [
+    { instances: 'inotify' },
+    [
+      {
+        ...{ pid: 812, process: 'kubelet', user: 0, userNamespace: 'user:[1]' },
+        ...{ descriptor: 5, watches: 9 },
       },
     ],
   ],
@@ -104,6 +116,6 @@ test.each(Object.entries(SAMPLES))('every field of %s is checked', (name, [quest
 });
 
 test('a log has a count for each literal', () => {
-  const [, answer] = SAMPLES.log ?? [];
+  const [, answer] = SAMPLES.log;
   expect(isAnswer('log', { ...answer, counts: [] })).toBe(false);
 });
