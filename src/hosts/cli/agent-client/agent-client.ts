@@ -134,8 +134,8 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     (response) => {
       response.on('error', failed);
       const answered = async (): Promise<Asked> => {
-        const body = await read(response);
-        return 'text' in body ? answerOf(response, body.text) : body;
+        const received = await read(response);
+        return 'text' in received ? answerOf(response, received.text) : received;
       };
       answered().then(resolve, failed);
     },
@@ -167,7 +167,7 @@ function answerOf(response: IncomingMessage, text: string): Asked {
   const value = fieldsIn(text);
   const { warning = '' } = response.headers;
   // 299 - "one", 299 - "two"
-  const warnings = [...warning.matchAll(/299 - "([^"]*)"/g)].map(([, text = '']) => text);
+  const warnings = [...warning.matchAll(/299 - "([^"]*)"/g)].map(([, warned = '']) => warned);
   return { code: response.statusCode ?? 0, value, warnings };
 }
 

@@ -91,7 +91,7 @@ function optionOf(spec: OptionSpec): Option {
     .makeOptionMandatory(isRequired);
   if (choices) option.choices(choices);
   if (isRepeatable) {
-    option.argParser((value, before: readonly string[] = []) => [...before, value]);
+    option.argParser((value, before: readonly string[] | undefined) => [...(before ?? []), value]);
   }
   return option;
 }
