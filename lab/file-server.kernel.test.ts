@@ -36,7 +36,7 @@ function start(...args: readonly string[]): ChildProcess {
   return spawn('env', [...inside.enter, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
-/** Looks at a folder from inside; tells whether it waits for the server, where SIGKILL leaves it. */
+/** Reads a folder from inside; returns whether it waits for the server, where SIGKILL leaves it. */
 async function takeSnapshot(folder: string) {
   const waiter = start('sh', '-c', 'echo begun; exec stat "$0"', folder);
   const end = once(waiter, 'exit');
@@ -51,7 +51,7 @@ async function isHopeless(waiter: ChildProcess): Promise<boolean> {
     if (existsSync(file) && readFileSync(file, 'utf8') === 'request_wait_answer') break;
     await sleep(25);
   }
-  // Until the server has taken the request, a signal would free whoever waits.
+  // Until the server has taken the request, a signal would free the waiting process.
   await sleep(200);
   process.kill(pid, 'SIGKILL');
   await sleep(200);

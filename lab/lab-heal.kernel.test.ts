@@ -7,7 +7,7 @@ import { stateOf } from './known-labs.ts';
 import { stoppedParts } from './stopped-parts.ts';
 
 const NAME = `heal${process.pid}`;
-/** Long enough for a machine that is busy; whoever is ready earlier does not wait. */
+/** Long enough for a busy machine; a test that is ready earlier does not wait. */
 const SOON = { timeout: 20_000, interval: 1 };
 
 beforeAll(async () => {

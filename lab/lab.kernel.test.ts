@@ -17,7 +17,7 @@ import { childOf, isRunning, killIfThere } from './process-mark.ts';
 const NAME = `t${process.pid}`;
 const OTHER = `${NAME}-b`;
 const STAND_IN = ['--runtime', 'stand-in'];
-/** Long enough for a machine that is busy; whoever is ready earlier does not wait. */
+/** Long enough for a busy machine; a test that is ready earlier does not wait. */
 const SOON = { timeout: 20_000 };
 
 async function standing(name: string) {
@@ -57,8 +57,8 @@ describe('a practice node', () => {
 
   test('passes on what a command reads, writes and ends with', async () => {
     const echo = startProgram([EXECUTABLE, 'lab', 'run', '--name', NAME, '--', 'cat']);
-    echo.child.stdin?.end('told\n');
-    expect(await echo.end).toMatchObject({ code: 0, stdout: 'told\n' });
+    echo.child.stdin?.end('input\n');
+    expect(await echo.end).toMatchObject({ code: 0, stdout: 'input\n' });
     expect(await on(NAME, 'echo $((6 * 7)); exit 7')).toMatchObject({ code: 7, stdout: '42\n' });
     expect((await on(NAME, 'kill -9 $$')).code).toBe(128 + 9);
     expect((await on(NAME, 'hostname')).stdout).toBe(`${NAME}\n`);
@@ -120,7 +120,7 @@ describe('a practice node', () => {
 
   test('leaves nothing, not even of a process that waits for a silent file server', async () => {
     const { pid } = await standing(NAME);
-    // The last one lies on what the lab itself keeps there: from then on nobody can read that.
+    // The last one covers what the lab itself stores there: from then on nobody can read that.
     for (const folder of ['/mnt/silent', '/run/kubediag-lab']) {
       const hang = [
         `mkdir -p ${folder}; rm -f /run/said`,
@@ -132,7 +132,7 @@ describe('a practice node', () => {
     }
     const listed = await runProgram([EXECUTABLE, 'lab', 'list']);
     expect(listed.stdout).toMatch(new RegExp(`^${NAME} +is up`, 'm'));
-    // One that is stopped stops whoever let it in, which then reaps nobody.
+    // A stopped process stops the one that entered for it, which then reaps nobody.
     const stopped = spawn(EXECUTABLE, ['lab', 'run', '--name', NAME, '--', 'sleep', '1000']);
     await expect.poll(() => innerOf(stopped.pid), SOON).toBeGreaterThan(0);
     process.kill(await innerOf(stopped.pid), 'SIGSTOP');

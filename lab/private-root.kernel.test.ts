@@ -10,7 +10,7 @@ import { labCgroup } from './runtime/lab-cgroup.ts';
 
 const NAME = `r${process.pid}`;
 
-/** Absolute links, as people set them to have room on another disk. */
+/** Absolute links, as people set them to use another disk. */
 const LINKS = `
   set -e
   mkdir -p /run/layer/upper /run/layer/work /run/disk/bin /run/disk/kubelet/pods/of-the-machine /run/disk/log

@@ -110,7 +110,7 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
       expect(reportSchema.parse(report)).toEqual(report);
     });
 
-    test('keeps its verdict on a version that nobody has tried', async () => {
+    test('has the same verdict on a version that was never tested', async () => {
       const { bundle, report } = await prepare(name);
       const newer = raisedVersion(bundle.recording);
       if (!newer) return;

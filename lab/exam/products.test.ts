@@ -105,8 +105,8 @@ const lookAlikes = breaks.filter(({ kind }) => kind === 'look-alike');
 const repaired = breaks.filter(({ expected }) => expected.repair === 'done');
 
 test('every break that is repaired says what its repair has to change', () => {
-  const untold = repaired.filter(({ expected }) => (expected.must ?? []).length === 0);
-  expect(namesOf(untold)).toEqual([]);
+  const unannounced = repaired.filter(({ expected }) => (expected.must ?? []).length === 0);
+  expect(namesOf(unannounced)).toEqual([]);
   const reported = repaired.flatMap(({ expected }) => expected.must ?? []);
   for (const line of reported) expect(line).toMatch(/^[+-] (file|mount|pod|container|process) \S/);
 });

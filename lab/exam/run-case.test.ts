@@ -20,7 +20,7 @@ const asked: Break = {
   make: async () => {},
 };
 
-/** A node that can be broken in one way; the wish says what goes wrong with it. */
+/** A node that can be broken in one way; the options say what goes wrong with it. */
 function syntheticNode(
   options: { slip?: string; trace?: string; remains?: string; failsToBreak?: boolean } = {},
 ) {

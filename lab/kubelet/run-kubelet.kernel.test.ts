@@ -20,7 +20,7 @@ async function on(script: string): Promise<string> {
   return (await lab('run', NAME, '--', 'sh', '-c', script)).stdout;
 }
 
-/** Tells the kubelet of an object, in one step. */
+/** Writes an object for the kubelet, atomically. */
 async function put(object: KubernetesObject): Promise<void> {
   const { namespace, name } = object.metadata;
   const folder = `${PLACES.objects}/${object.kind.toLowerCase()}s/${namespace}`;

@@ -47,7 +47,7 @@ async function api() {
   return { folder, store, files, url, ask, write };
 }
 
-/** The changes that a watch tells, one after the other. */
+/** The changes that a watch sends, one after the other. */
 async function* watched(url: string): AsyncGenerator<{ type: string; object: StoredObject }> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());

@@ -3,26 +3,29 @@ import { labKubelet } from './lab-kubelet.ts';
 
 const SOCKET = 'unix:///run/containerd/containerd.sock';
 
-function toldTo(version: string): { readonly words: readonly string[]; readonly config: object } {
+function argumentsOf(version: string): {
+  readonly words: readonly string[];
+  readonly config: object;
+} {
   const { words, files } = labKubelet('practice', version);
   return { words, config: files['/etc/kubernetes/kubelet.json'] ?? {} };
 }
 
 test('an old kubelet gets by flag what a new one gets by file', () => {
-  const old = toldTo('v1.18.8');
+  const old = argumentsOf('v1.18.8');
   const flags = ['--container-runtime=remote', `--container-runtime-endpoint=${SOCKET}`];
   expect(old.words).toEqual(expect.arrayContaining(flags));
   expect(Object.keys(old.config)).not.toContain('containerRuntimeEndpoint');
   // It would end at once for a flag that is gone.
-  const current = toldTo('v1.36.3');
+  const current = argumentsOf('v1.36.3');
   expect(current.words.filter((word) => word.startsWith('--container-runtime'))).toEqual([]);
   expect(current.config).toMatchObject({ containerRuntimeEndpoint: SOCKET, failCgroupV1: false });
 });
 
 test.each(['v1.18.8', 'v1.23.17', 'v1.25.0', 'v1.36.3+k3s1'])(
-  'whoever is on the node may ask %s, and it sets nothing of the machine',
+  'every process on the node may ask %s, and it changes nothing on the machine',
   (version) => {
-    expect(toldTo(version).config).toMatchObject({
+    expect(argumentsOf(version).config).toMatchObject({
       authentication: { anonymous: { enabled: true } },
       readOnlyPort: 10_255,
       protectKernelDefaults: true,

@@ -26,7 +26,7 @@ export interface Said extends Fact {
 export function signature(check: {
   readonly log: Evidence<KubeletLog>;
   readonly signature: LogSignature;
-  /** An older line does not tell the state of the node now. */
+  /** An older line does not show the current state of the node. */
   readonly withinMs: number;
   readonly recent: Message<Said>;
   /** Benign. */

@@ -22,7 +22,7 @@ export interface Snapshot {
   of<T>(evidence: Evidence<T>): Promise<T>;
 }
 
-/** What a person, or an earlier check, knows and the node cannot tell. */
+/** What a person, or an earlier check, knows and the node does not show. */
 export interface SnapshotOptions {
   readonly kubeletPid?: number | undefined;
   readonly kubeletRoot?: string | undefined;

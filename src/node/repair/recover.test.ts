@@ -16,7 +16,7 @@ const plan = (finding: string, ...actions: readonly Action[]): RecoveryPlan => (
   actions,
 });
 
-/** Performs what it is told; the outcomes of some actions are given. */
+/** Performs every action; the outcomes of some are given. */
 function host(more: Partial<RecoveryHost> = {}, outcomes = new Map<Action, Outcome>()) {
   const intents: Intent[] = [];
   const steps: string[] = [];

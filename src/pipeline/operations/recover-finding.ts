@@ -70,7 +70,7 @@ export async function recoverFindings(
   );
 }
 
-/** It was agreed to once, and is asked for again: whoever agreed may have changed their mind. */
+/** Asks again for consent, because the person may have changed their mind. */
 function resumption({ fault, finding, resumes = [] }: RecoveryPlan): Request {
   const whole = { actions: resumes, touches: 'what the plan named', leaves: 'all else' };
   const summary = 'A recovery was interrupted between two of its actions.';

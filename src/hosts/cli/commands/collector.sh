@@ -206,7 +206,7 @@ ask_version() {
     collect kubelet-version.txt 10 "$(cat "$work/program")" --version
   else
     note 'kubelet-version.txt: not asked, for others than root could have written its program;' \
-      'its log and its metrics tell it, too'
+      'its log and its metrics have it, too'
   fi
 }
 
@@ -269,7 +269,7 @@ others='
   done
   exit 0'
 within 'mount namespaces' "$work/others" 30 sh -c "$others" sh "$pid" "$work/at"
-[ $? = 124 ] && note "mount namespaces: those behind process $(cat "$work/at") were not looked at"
+[ $? = 124 ] && note "mount namespaces: those behind process $(cat "$work/at") were not read"
 count=0
 while read -r one; do
   if [ "$count" -ge "$namespaces_max" ]; then

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { excerpt } from './excerpt.ts';
 
-const clause = (at: number) => `this kind of dump ${at} tells no times`;
+const clause = (at: number) => `this kind of dump ${at} has no times`;
 const clauses = (total: number) => Array.from({ length: total }, (_, at) => clause(at)).join('; ');
 
 test('a text that is hardly too long is shown whole', () => {

@@ -18,7 +18,7 @@ export interface KubeletSettings {
   readonly hasStaticPodUrl?: boolean | undefined;
   /** The resolv.conf that pods get theirs from; empty when they get none. */
   readonly resolvConf?: string | undefined;
-  /** Its name is private, so it is not kept. */
+  /** Its name is private, so it is not recorded. */
   readonly hasClusterDomain?: boolean | undefined;
 }
 
