@@ -70,7 +70,7 @@ export function defineShortFault(short: ShortFault): Fault {
   return defineFault({
     ...manifest,
     stage: 'stable',
-    reasons: Object.assign({}, ...checks.map(({ reasons }) => reasons)),
+    reasons: Object.fromEntries(checks.flatMap(({ reasons }) => Object.entries(reasons))),
     needs: Object.fromEntries(checks.map(({ evidence }) => [evidence.id, optional(evidence)])),
     logSignatures,
     suspicions: { quoted: logSignatures.map(({ id }) => id), ...manifest.suspicions },

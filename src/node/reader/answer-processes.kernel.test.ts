@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -109,18 +109,29 @@ test('reports a thread that left the mounts of its process with its own', async 
 });
 
 test('an inotify instance is seen with its user and its watches, and once where a child inherited it', async () => {
-  const { pid } = await python(
+  const script = [
+    'import ctypes, os, time',
     'libc = ctypes.CDLL(None)',
     'os.setresuid(65534, 65534, 65534)',
     'fds = [libc.inotify_init1(0) for _ in range(3)]',
     'for path in (b"/", b"/tmp", b"/usr"): libc.inotify_add_watch(fds[0], path, 2)',
-    'child = os.fork()',
-    'if child == 0: time.sleep(5); os._exit(0)',
+    'if os.fork() == 0: time.sleep(600)',
     'print("ready", flush=True)',
     'time.sleep(600)',
-  );
-  const theirs = inotifyInstances('/').filter(({ user }) => user === 65534);
-  expect(theirs.filter((one) => one.pid === pid).map(({ watches }) => watches)).toEqual([3, 0, 0]);
-  expect(theirs.filter(({ process }) => process === 'python3')).toHaveLength(3);
-  expect(theirs[0]).toMatchObject({ userNamespace: expect.stringMatching(/^user:\[\d+\]$/) });
+  ].join('\n');
+  const apart = ['--pid', '--fork', '--kill-child', '--mount-proc', 'python3', '-c', script];
+  const child = spawn('unshare', apart, { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  await once(child.stdout, 'data');
+  const inside = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+  const instances = inotifyInstances(`/proc/${inside}/root`);
+  expect(instances.map(({ pid, user, watches }) => [pid, user, watches])).toEqual([
+    [1, 65534, 3],
+    [1, 65534, 0],
+    [1, 65534, 0],
+  ]);
+  expect(instances[0]).toMatchObject({
+    process: 'python3',
+    userNamespace: expect.stringMatching(/^user:\[\d+\]$/),
+  });
 });

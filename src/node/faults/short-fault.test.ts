@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { kubeletLogOf } from '../evidence/logs/log-entries.ts';
+import { defineEvidence, type Maybe } from '../model/evidence.ts';
+import type { LogSignature } from '../model/log-signature.ts';
+import { comparison } from './comparison.ts';
+import { type Absent, type Check, defineShortFault } from './short-fault.ts';
+import { signature } from './signature.ts';
+import { threshold } from './threshold.ts';
+
+const NOW = new Date('2026-01-02T03:04:05Z');
+
+// biome-ignore lint/suspicious/noExplicitAny: the checks below read evidence of several types.
+const evidence = defineEvidence<any>({ id: 'it', title: 'It', collect: async () => 0 });
+const message = (reason: string) => ({ reason, means: '', summary: () => reason });
+
+function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown>) {
+  const fault = defineShortFault({
+    ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
+    ...{ checks, blastRadius: '', excluded: [], steps: ['look'] },
+  });
+  const verdict = fault.diagnose({ it } as never);
+  return [verdict.state, ...verdict.findings.map(({ state, reason }) => `${state} ${reason}`)];
+}
+
+const known = (value: unknown) => ({ known: true, value }) as const;
+const FAILED = { known: false, why: 'permission denied' } as const;
+const ABSENT: Absent = { absent: 'no module', proof: [] };
+
+const days = threshold({
+  evidence,
+  measure: (value: number) => [{ value, warnAt: 7, failAt: 0, isFalling: true, proof: [] }],
+  warn: message('Soon'),
+  fail: message('Expired'),
+  absent: message('None'),
+});
+
+test.each([
+  [8, ['clear']],
+  [7, ['found', 'latent Soon']],
+  [0, ['found', 'active Expired']],
+  [ABSENT, ['clear', 'benign None']],
+])('a number that falls to %j is %j', (value, expected) => {
+  expect(judged([days], known(value))).toEqual(expected);
+});
+
+test('a failed read is unknown, also where another check has nothing to say', () => {
+  expect(judged([days], FAILED)).toEqual(['unknown']);
+  expect(judged([said(), said(true)], FAILED)).toEqual(['unknown']);
+  expect(judged([said(true)], FAILED)).toEqual(['clear']);
+});
+
+test('two facts that differ are found, and one that is absent is a note', () => {
+  const fact = { claim: '', origin: { source: 'it' } };
+  const same = comparison({
+    evidence,
+    compare: (agrees: boolean) => [{ is: fact, expected: fact, agrees }],
+    differs: message('Differs'),
+    absent: message('None'),
+  });
+  expect(judged([same], known(true))).toEqual(['clear']);
+  expect(judged([same], known(false))).toEqual(['found', 'active Differs']);
+  expect(judged([same], known(ABSENT))).toEqual(['clear', 'benign None']);
+});
+
+const SIGNATURE: LogSignature = {
+  id: 'disk-failed',
+  log: 'kernel',
+  literals: ['disk failed: '],
+  // disk failed: sda
+  patterns: [/disk failed: (?<disk>\w+)/],
+};
+
+function said(isSupplement = false): Check {
+  return signature({
+    ...{ log: evidence, signature: SIGNATURE, withinMs: 600_000, isSupplement },
+    ...{ recent: message('Failed'), earlier: message('HadFailed') },
+    about: ({ fields }) => ({ pins: { disk: fields.disk ?? '' } }),
+    except: ({ fields }) => fields.disk === 'loop0',
+  });
+}
+
+const log = (...lines: readonly string[]) => ({
+  ...kubeletLogOf(lines.join('\n'), 'kern.log', { now: NOW, signatures: [SIGNATURE] }),
+  readAt: NOW,
+});
+const at = (time: string, disk: string) =>
+  `2026-01-02T${time}+0000 node kernel: disk failed: ${disk}`;
+
+test.each([
+  [
+    'one finding for each disk',
+    [at('03:00:00', 'sda'), at('03:01:00', 'sdb')],
+    ['found', 'active Failed', 'active Failed'],
+  ],
+  [
+    'the last line counts',
+    [at('01:00:00', 'sda'), at('03:00:00', 'sda')],
+    ['found', 'active Failed'],
+  ],
+  ['an old line is a note', [at('01:00:00', 'sda')], ['clear', 'benign HadFailed']],
+  ['an exception is nothing', [at('03:00:00', 'loop0')], ['clear']],
+  ['a line without a time is unknown', ['disk failed: sda'], ['unknown']],
+])('in a log, %s', (_, lines, expected) => {
+  expect(judged([said()], known(log(...lines)))).toEqual(expected);
+});
+
+test('a log that was not searched for the line, or is too short, rules nothing out', () => {
+  const whole = log(at('03:00:00', 'loop0'));
+  const [source] = whole.sources;
+  expect(judged([said()], known({ ...whole, unasked: [SIGNATURE.id] }))).toEqual(['unknown']);
+  const cut = { ...whole, sources: [{ ...source, isWhole: false }] };
+  expect(judged([said()], known(cut))).toEqual(['unknown']);
+  expect(judged([said(true)], known(cut))).toEqual(['clear']);
+  const long = { ...source, isWhole: false, firstTime: new Date('2026-01-02T02:00:00Z') };
+  expect(judged([said()], known({ ...whole, sources: [long] }))).toEqual(['clear']);
+});
+
+test('a supplement only adds notes', () => {
+  const lines = log(at('03:00:00', 'sda'));
+  expect(judged([said(true)], known(lines))).toEqual(['clear', 'benign Failed']);
+});
