@@ -85,7 +85,7 @@ describe('what others left in our folder is answered, and is no defect', () => {
     const { code, stderr } = kubediag(...serve);
     expect(code).toBe(3);
     expect(stderr).toContain('refused: the store cannot be opened');
-    expect(stderr).toContain('store.sqlite is a symbolic link');
+    expect(stderr).toContain('store.sqlite: a symbolic link');
   });
 
   test('a journal with an action that is not whole', () => {

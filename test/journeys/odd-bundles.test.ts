@@ -46,7 +46,7 @@ test.each([
       writeFileSync(at('text'), 'hello');
       return at('text');
     },
-    'it cannot be unpacked',
+    'gzip: malformed data',
   ],
   [
     'a file of 3 GB',
@@ -69,7 +69,7 @@ test.each([
     },
     'it is neither a file nor a folder',
   ],
-  ['an empty folder', () => mkdtempSync(at('empty-')), 'it has no manifest.json'],
+  ['an empty folder', () => mkdtempSync(at('empty-')), 'manifest.json is missing'],
 ])('replay of %s is wrong usage, not a defect, and ends', (_, make, why) => {
   const { code, signal, stdout, stderr } = replay(make());
   expect({ code, signal, stdout }).toEqual({ code: 64, signal: null, stdout: '' });

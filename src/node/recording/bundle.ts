@@ -93,7 +93,7 @@ async function unpacked(packed: Uint8Array): Promise<Uint8Array> {
   try {
     return await gunzip(packed, BUNDLE_BYTES_MAX);
   } catch (cause) {
-    throw new BundleError(`gzip: ${messageOf(cause)}`, { cause });
+    throw new BundleError(`gzip: ${messageOf(cause) || 'malformed data'}`, { cause });
   }
 }
 
