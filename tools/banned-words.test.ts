@@ -30,5 +30,5 @@ test.each([
   ['a.ts', 'handler.lookUp(theWholeFile); // look-alike, housekeeping, whole', []],
 ])('%s: %s', (path, text, words) => {
   const found = bannedWords({ path, text }).map((place) => /"(.*)"/.exec(place)?.[1]);
-  expect(found.toSorted()).toEqual(words.toSorted());
+  expect(new Set(found)).toEqual(new Set(words));
 });

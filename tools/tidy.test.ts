@@ -15,8 +15,8 @@ import {
 
 const SOURCES_MIN = 10;
 const MODULE_README_LINES_MAX = 15;
-/** The entry point, its journal and locks, its dry run, and one handler for each kind of action. */
-const REPAIR_LINES_MAX = 3200;
+/** The driver of a recovery, its journal and locks, its dry run, and one handler for each kind of action. */
+const REPAIR_LINES_MAX = 3400;
 const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'Manual steps'];
 
 const sources = filesBelow(['src', 'lab', 'test', 'tools'], TYPESCRIPT).filter(
