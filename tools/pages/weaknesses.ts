@@ -22,13 +22,13 @@ const STEP = 'pipeline/diagnosis/run-step.test.ts';
 const walking: readonly Weakness[] = [
   [
     'After a failed path, the next one started in its middle',
-    [DRIVE, 'a path that fails is followed by the next one, from its first step'],
-    [DECIDE, 'a path that fails is followed by the next, from its first step'],
+    [DRIVE, 'after a failed path the next one starts at its first step'],
+    [DECIDE, 'after a failed path the next one starts at its first step, and the results stay'],
   ],
   [
     'A conflict on writing the status ran the step again, up to four times',
-    [DRIVE, 'a write by somebody else in the middle of a step runs nothing twice'],
-    [STORED, 'a store that fails for a while is waited for, and no step is run again'],
+    [DRIVE, 'a concurrent write during a step repeats no step and loses no result'],
+    [STORED, 'waits for a store that fails temporarily, and repeats no step'],
   ],
   [
     'A change of an object during a step started that step a second time',
@@ -36,22 +36,22 @@ const walking: readonly Weakness[] = [
   ],
   [
     'An OperationSet applied after its Diagnosis, in one file with it, came too late',
-    [DRIVE, 'an OperationSet that comes after its Diagnosis is waited for'],
-    [RUNNER, 'one that waits is woken by what it waits for'],
+    [DRIVE, 'waits for an OperationSet that is applied later'],
+    [RUNNER, 'a waiting Diagnosis goes on when its OperationSet or its spec changes'],
   ],
   [
     'A Diagnosis failed although its graph had not changed, or a label of the user hid a change',
-    [DRIVE, 'a graph that is edited in the middle ends it, and a label from outside'],
+    [DRIVE, 'an edited graph ends the Diagnosis, and an edited label does not'],
     [AGENT, 'an OperationSet that is edited in the middle of a step ends its Diagnosis'],
   ],
   [
     'A missing Operation failed the Diagnosis, even if another path did not need it',
-    [DRIVE, 'an Operation that is missing fails its path, not the Diagnosis'],
+    [DRIVE, 'a missing Operation fails its path, not the Diagnosis'],
     [AGENT, 'an Operation that is deleted in the middle of a step is not run'],
   ],
   [
     'A Diagnosis waited forever for a missing pod or node, or a selector without matches',
-    [DRIVE, 'the node of a pod is written down, and a node that nobody serves'],
+    [DRIVE, 'stores the node of a pod, and reports a node that is not this one'],
     [AGENT, 'reports a missing object after its timeout'],
   ],
   [
@@ -65,21 +65,21 @@ const walking: readonly Weakness[] = [
   ],
   [
     'There was no condition when all paths had failed',
-    [DECIDE, 'when all paths have failed, a condition says so'],
+    [DECIDE, 'a condition reports that all paths failed'],
   ],
   [
     'A step shared by two paths ran in each, with its changes to the node',
-    [DRIVE, 'a step that two paths share is run in each, under one purpose'],
+    [DRIVE, 'a step that two paths share runs in each, with one purpose'],
   ],
   [
     'A full queue lost Diagnoses, and one unreachable server blocked all others',
-    [RUNNER, 'drives so many at once and no more, and forgets none'],
+    [RUNNER, 'limits the Diagnoses that run at once, and runs all of them'],
     [AGENT, 'a server that nobody can reach holds up no other Diagnosis'],
   ],
   [
     'An error in one step ended the agent, and again at each of its starts',
-    [RUNNER, 'a mistake of ours ends the Diagnosis that it was made with'],
-    [STEP, 'steps that repair take turns, and one that breaks off fails alone'],
+    [RUNNER, 'a defect ends one Diagnosis and no other'],
+    [STEP, 'one repair runs at a time, and a defect fails one step only'],
   ],
   [
     'After a restart, finished Diagnoses ran or were counted again',
@@ -92,19 +92,22 @@ const walking: readonly Weakness[] = [
   [
     'There was no cancellation, deadline, dry run or approval',
     [DRIVE, 'a cancel during a step preserves its result, and starts no other step'],
-    [DRIVE, 'one whose time is over begins no further step, and says so'],
-    [STEP, 'with a dry run, or with recovery "Never", nothing is changed'],
-    [STEP, 'with recovery "Approval" it waits, and says what for'],
+    [DRIVE, 'no step begins after the deadline, and a condition says so'],
+    [STEP, 'changes nothing with a dry run or recovery "Never"'],
+    [STEP, 'waits for approval with recovery "Approval", and lists its plan'],
   ],
   [
     'Results exceeded the limit of etcd, and the failed write ran the step again',
-    [KEEP, 'a result that is too large for a status is handed on whole'],
+    [
+      KEEP,
+      'a result that is too large for a status is listed there and complete for the next step',
+    ],
     [KEEP, 'the largest of many results are stored separately, and a status has its limit'],
-    [KEEP, 'what is too much altogether fails its step, once'],
+    [KEEP, 'results beyond the total limit fail the step, and the next path runs'],
   ],
   [
     'Finished Diagnoses stayed forever, or were deleted at an unpredictable time',
-    [RUNNER, 'one that has ended is deleted when its time has come'],
+    [RUNNER, 'an ended Diagnosis is deleted after its TTL, with its large results'],
     [RUNNER, 'an expired Diagnosis is also deleted after a restart, and another one stays'],
   ],
   [
@@ -124,17 +127,20 @@ const graphs: readonly Weakness[] = [
   ],
   [
     'An edge to itself or out of range crashed the controller',
-    ['pipeline/graph/paths.prop.test.ts', 'every graph gets an answer'],
-    ['hosts/web/resources.test.ts', 'a bad graph is refused with all that is wrong with it'],
+    [
+      'pipeline/graph/paths.prop.test.ts',
+      'every graph can be checked, and one without problems has an end for every path',
+    ],
+    ['hosts/web/resources.test.ts', 'an invalid graph is rejected with all its problems'],
   ],
   ['A cycle or an unreachable node caused a busy loop without a message', [PATHS, 'a cycle']],
   [
     'Graphs with very many paths exhausted the memory',
-    [PATHS, 'more paths than a status holds, however many that are'],
+    [PATHS, 'more paths than a status can have'],
   ],
   [
     'Nodes without an id resulted in an empty graph with ready: true',
-    [PATHS, 'nodes are copied whole, numbered by their position'],
+    [PATHS, 'copies nodes completely, with their position as id'],
   ],
 ];
 
@@ -251,7 +257,7 @@ const http: readonly Weakness[] = [
   ],
   [
     'Internals of the process were exposed on the same port',
-    ['hosts/web/server.test.ts', 'nothing of the inside of the process is shown'],
+    ['hosts/web/server.test.ts', 'shows nothing of the process to anybody'],
   ],
 ];
 

@@ -15,7 +15,7 @@ const diagnosis = (name: string) => ({
   spec: { operationSet: 'set', nodeName: 'my-node' },
 });
 
-test('what has ended and what steps took is counted under the names of every KubeDiag', async () => {
+test('counts ended Diagnoses and times steps under the metric names of every KubeDiag', async () => {
   const store = openMemoryStore();
   const numbers = new AgentMetrics();
   const fixture = await store.create(diagnosis('a'));
@@ -49,7 +49,7 @@ test('what has ended and what steps took is counted under the names of every Kub
   }
 });
 
-test('neither many Diagnoses nor many Operations make it grow without end', async () => {
+test('limits the metrics of many Diagnoses and Operations', async () => {
   const store = openMemoryStore();
   const numbers = new AgentMetrics();
   const many = Array.from({ length: DIAGNOSES_LISTED_MAX + 5 }, (_, index) => `d${index}`);
@@ -62,7 +62,7 @@ test('neither many Diagnoses nor many Operations make it grow without end', asyn
   expect(text).toContain('kubediag_operation_duration_seconds_count{operation="other"} 5\n');
 });
 
-test('others have their turn while many objects are counted', async () => {
+test('other requests go on while many objects are counted', async () => {
   const store = openMemoryStore();
   const many = Array.from({ length: 20 * ROWS_PER_PAGE }, (_, index) => `d${index}`);
   await Promise.all(many.map((name) => store.create(diagnosis(name))));

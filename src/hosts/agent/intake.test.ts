@@ -62,7 +62,7 @@ function handled(taken: Taken) {
 
 const notesOf = (taken: Taken) => handled(taken).flatMap(({ notes }) => notes);
 
-test('all Triggers that match make a Diagnosis, in the order of their names', async () => {
+test('all matching Triggers create a Diagnosis, in the order of their names', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('b');
   await fixture.trigger('a');
@@ -83,7 +83,7 @@ test('all Triggers that match make a Diagnosis, in the order of their names', as
   ]);
 });
 
-test('stores all alerts of the same second', async () => {
+test('all alerts of the same second are stored', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   const many = Array.from({ length: 50 }, (_, at) => alert({ volume: `v${at}` }));
@@ -91,7 +91,7 @@ test('stores all alerts of the same second', async () => {
   expect(await fixture.names()).toHaveLength(50);
 });
 
-test('stores all events of the same second and class', async () => {
+test('all events of the same second and class are stored', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('e', { nodeName: 'my-node', sourceTemplate: { commonEventTemplate: {} } });
   for (const summary of ['one', 'two', 'two']) {
@@ -103,7 +103,7 @@ test('stores all events of the same second and class', async () => {
   expect(await fixture.names()).toEqual([name, `${name}-2`]);
 });
 
-test('the same alert is the same matter until the interval has passed, after a restart too', async () => {
+test('a repeated alert is ignored until the interval has passed, also after a restart', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   await fixture.intake.takeIn([alert()]);
@@ -123,14 +123,14 @@ test('the same alert is the same matter until the interval has passed, after a r
   expect(await fixture.names()).toHaveLength(5);
 });
 
-test('what two send at the same moment is one matter', async () => {
+test('the same alert of two senders creates one Diagnosis', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   await Promise.all(Array.from({ length: 5 }, () => fixture.intake.takeIn([alert()])));
   expect(await fixture.names()).toHaveLength(1);
 });
 
-test('too many at the same moment get a retry response', async () => {
+test('too many concurrent requests are rejected as unavailable', async () => {
   const fixture = new SyntheticIntake();
   const asked = Array.from({ length: INTAKES_WAITING_MAX + 1 }, () => fixture.intake.takeIn([]));
   const answers = await Promise.all(asked);
@@ -151,14 +151,14 @@ test.each([
     alert({ node: '' }),
     expect.stringContaining('Trigger a: the event names no node'),
   ],
-])('an alert that is %s creates nothing, and the notes say so', async (_, given, note) => {
+])('an alert that is %s creates nothing, and the note says why', async (_, given, note) => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   expect(notesOf(await fixture.intake.takeIn([given]))).toEqual([note]);
   expect(await fixture.names()).toEqual([]);
 });
 
-test('a Trigger with an invalid pattern is reported, and does not affect others', async () => {
+test('a Trigger with an invalid pattern is reported, and the others work', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a', {
     nodeName: 'my-node',
@@ -170,7 +170,7 @@ test('a Trigger with an invalid pattern is reported, and does not affect others'
   expect(handled(taken)[0]?.diagnoses).toHaveLength(1);
 });
 
-test('a failing store is reported, and what is sent again is done once', async () => {
+test('a failing store is reported, and repeated alerts create one Diagnosis', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   let free = 1;
@@ -190,7 +190,7 @@ test('a failing store is reported, and what is sent again is done once', async (
   expect(await fixture.names()).toHaveLength(2);
 });
 
-test('alerts that take too long get a retry response, and created Diagnoses stay', async () => {
+test('alerts that take too long are rejected as unavailable, and their Diagnoses stay', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   const intake = new Intake({
@@ -209,7 +209,7 @@ test('alerts that take too long get a retry response, and created Diagnoses stay
   expect(await fixture.names()).toHaveLength(2);
 });
 
-test('a storm of alerts ends at a limit, which the interval lifts', async () => {
+test('many alerts reach a limit until the interval has passed', async () => {
   const fixture = new SyntheticIntake();
   await fixture.trigger('a');
   const storm = Array.from({ length: TRIGGERED_MAX }, (_, at) => alert({ volume: `v${at}` }));

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { learnName } from './learn-name.ts';
 
-test('the name is asked for until somebody says it', async () => {
+test('asks for the name until there is an answer', async () => {
   const { signal } = new AbortController();
   const answers = [undefined, undefined, 'worker-7', 'another'];
   expect(await learnName(async () => answers.shift(), 1, signal)).toBe('worker-7');
   expect(answers).toEqual(['another']);
 });
 
-test('nobody is asked any more once all ends', async () => {
+test('asks no more after a stop', async () => {
   const stop = new AbortController();
   let asked = 0;
   const ask = async () => {

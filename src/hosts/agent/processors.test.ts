@@ -19,7 +19,7 @@ const needs = {
   cause: 'InputMissing',
 };
 
-test('a repair over HTTP waits for that of a Diagnosis, and a check does not', async () => {
+test('a repair for another program waits for that of a Diagnosis, and a check does not', async () => {
   const repairing = new Semaphore(1);
   const { runProcessor } = processorBackend(node, listener, repairing);
   const gate = Promise.withResolvers<void>();

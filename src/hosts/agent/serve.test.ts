@@ -54,7 +54,7 @@ async function started(): Promise<ServeStart & { readonly end: () => Promise<unk
 const ask = async (url: string, token: string) =>
   (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test('it creates its token once, prints its path, and releases everything at its end', async () => {
+test('creates its token once, reports its place, and releases everything at its end', async () => {
   const first = await started();
   const token = first.newToken ?? '';
   expect(token).toMatch(/^[\w-]{43}$/);
@@ -81,7 +81,7 @@ test('it creates its token once, prints its path, and releases everything at its
   expect(await second.end()).toBeUndefined();
 });
 
-test('a second one on the same folder gets the name of the holder', async () => {
+test('a second agent in the same directory gets the name of the first', async () => {
   const first = await started();
   const { signal } = new AbortController();
   expect(await serve(options(), signal, quiet)).toMatchObject({
@@ -90,7 +90,7 @@ test('a second one on the same folder gets the name of the holder', async () => 
   await first.end();
 });
 
-test('a token that others may read is refused', async () => {
+test('a token that others can read is rejected', async () => {
   await (await started()).end();
   chmodSync(join(scratch, 'state/token'), 0o644);
   const { signal } = new AbortController();
@@ -101,7 +101,7 @@ test('a token that others may read is refused', async () => {
   await (await started()).end();
 });
 
-test('what a killed one left stands in the way of no socket', async () => {
+test('a socket of a killed agent is replaced', async () => {
   await (await started()).end();
   writeFileSync(join(scratch, 'state/socket'), '');
   const again = await started();
@@ -109,7 +109,7 @@ test('what a killed one left stands in the way of no socket', async () => {
   await again.end();
 });
 
-test('a folder whose name is too long for a socket is refused', async () => {
+test('a directory with a path too long for a socket is rejected', async () => {
   const { node, ...rest } = options();
   const stateFolder = join(scratch, 'a'.repeat(100));
   const { signal } = new AbortController();
@@ -119,7 +119,7 @@ test('a folder whose name is too long for a socket is refused', async () => {
   });
 });
 
-test('half a token is made anew', async () => {
+test('an incomplete token is replaced', async () => {
   await (await started()).end();
   writeFileSync(join(scratch, 'state/token'), 'abc');
   const again = await started();
@@ -127,7 +127,7 @@ test('half a token is made anew', async () => {
   await again.end();
 });
 
-test('a store that is none of ours is left alone, and so is an address that is taken', async () => {
+test('a foreign store is left unchanged, and an address in use is reported', async () => {
   await (await started()).end();
   const { signal } = new AbortController();
   const other = createServer().listen(0, '127.0.0.1');
@@ -145,7 +145,7 @@ test('a store that is none of ours is left alone, and so is an address that is t
   expect(readFileSync(join(scratch, 'state/store.sqlite'), 'utf8')).toBe('mine');
 });
 
-test('a folder for results that is none is refused at the start, not found out by the runner', async () => {
+test('a file in place of the results directory is reported at the start', async () => {
   await (await started()).end();
   const results = join(scratch, 'state/results');
   rmSync(results, { recursive: true });

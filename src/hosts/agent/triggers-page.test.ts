@@ -20,7 +20,7 @@ async function sent(url: string, token: string, path: string, body?: unknown): P
   return answer.json();
 }
 
-test('the example of the page is what happens, once, and a restart does not repeat it', async () => {
+test('the example of the page works, and a restart does not repeat it', async () => {
   const agent = await syntheticAgent();
   const { url, newToken: token = '' } = agent;
   const apply = (kind: string, name: string, spec: object) =>

@@ -62,7 +62,7 @@ async function codeOfRequest({ ask }: SyntheticServer): Promise<number> {
   return (await ask('GET', '/version')).code;
 }
 
-test('idle connections without a token keep nobody out who has one', async () => {
+test('idle connections without a token do not block clients with one', async () => {
   const { server, client } = await serverAndClient();
   const [watch] = await hold(1, server, TOKEN);
   const idle = await hold(CONNECTIONS_MAX + 30, server);
@@ -76,7 +76,7 @@ test('idle connections without a token keep nobody out who has one', async () =>
   await expect.poll(() => watch?.received().match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
 });
 
-test('a connection that has shown a token is not closed for one that has not', async () => {
+test('a connection with a token is not closed for one without', async () => {
   const { server, client } = await serverAndClient();
   const known = await hold(CONNECTIONS_MAX, server, TOKEN);
   const [late] = await hold(1, server);
@@ -86,7 +86,7 @@ test('a connection that has shown a token is not closed for one that has not', a
   expect(await client.ask('GET', '/version')).toMatchObject({ code: 200 });
 });
 
-test('a connection that is evicted during a request is closed without another response', async () => {
+test('a connection that is closed during a response gets no second one', async () => {
   const { server } = await serverAndClient();
   const [talking] = await hold(1, server);
   talking?.socket.write(request('wrong'));
@@ -96,7 +96,7 @@ test('a connection that is evicted during a request is closed without another re
   expect(talking?.received()).not.toContain('HTTP/1.1 503');
 });
 
-test('refused connections that their clients keep open do not add up', async () => {
+test('refused connections that clients leave open are limited', async () => {
   const connections = new Connections();
   const accepted: Socket[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -117,7 +117,7 @@ test('refused connections that their clients keep open do not add up', async () 
   expect(accepted.slice(0, 3).map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
 });
 
-test('a command that comes too many shows what the agent says', async () => {
+test('a command beyond the limit shows the message of the agent', async () => {
   const { socketPath: path, client } = await serverAndClient();
   await hold(CONNECTIONS_MAX, { path }, TOKEN);
   const terminal = syntheticTerminal();

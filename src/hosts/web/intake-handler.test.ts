@@ -23,7 +23,7 @@ test.each([
   ['Prometheus of old', '/api/v1/alerts', [ALERT]],
   ['Prometheus of today', '/api/v2/alerts', [ALERT]],
   ['the webhook of Alertmanager', '/api/v2/alerts', { version: '4', alerts: [ALERT] }],
-])('what %s sends is taken in', async (_, path, body) => {
+])('accepts alerts from %s', async (_, path, body) => {
   const { ask, taken } = await remembering();
   const { code, text } = await ask('POST', path, body);
   expect(code).toBe(200);
@@ -31,7 +31,7 @@ test.each([
   expect(taken).toMatchObject([{ source: 'prometheusAlertTemplate', what: { isResolved: false } }]);
 });
 
-test('an event is taken in', async () => {
+test('accepts an event', async () => {
   const { ask, taken } = await remembering();
   const event = { ...EVENT, class: 'highCPU', custom_details: { 'load avg': '0.75' } };
   expect((await ask('POST', '/api/v1/commonevent', event)).code).toBe(200);
@@ -43,7 +43,7 @@ test('an event is taken in', async () => {
   ]);
 });
 
-test('alerts that can be read are taken in beside one that cannot', async () => {
+test('handles the other alerts beside a malformed one', async () => {
   const { ask, taken } = await remembering();
   const bad = { labels: { alertname: 5 } };
   const { code, text } = await ask('POST', '/api/v2/alerts', [ALERT, bad, ALERT]);
@@ -81,7 +81,7 @@ test.each([
   expect([taken, defects]).toEqual([[], []]);
 });
 
-test('a client without a token creates nothing', async () => {
+test('creates nothing without a token', async () => {
   const { ask, taken } = await remembering();
   expect((await ask('POST', '/api/v2/alerts', [ALERT], {})).code).toBe(401);
   expect(taken).toEqual([]);

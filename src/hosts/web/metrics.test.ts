@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { metricsText } from './metrics.ts';
 
-test('numbers are written as Prometheus reads them', () => {
+test('writes metrics in the format of Prometheus', () => {
   const text = metricsText([
     { name: 'a_total', type: 'counter', help: 'How many.', samples: [{ value: 3 }] },
     {

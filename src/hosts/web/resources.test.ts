@@ -75,7 +75,7 @@ test.each([
   ['app notin (b,c),app', ['a']],
   ['tier notin (b)', ['a']],
   ['app notin (a)', []],
-])('a selector sees the labels that an object has, and no others: %s', async (selector, names) => {
+])('selects by labels: %s', async (selector, names) => {
   const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const query = `labelSelector=${encodeURIComponent(selector)}`;
@@ -100,7 +100,7 @@ test('a patch changes what it names, and a second one changes nothing', async ()
   expect(await ask('PATCH', `${DIAGNOSES}/a`, [], other)).toMatchObject({ code: 415 });
 });
 
-test('applies all patches of the same moment', async () => {
+test('applies all concurrent patches', async () => {
   const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const names = Array.from({ length: 6 }, (_, index) => `n${index}`);
@@ -115,7 +115,7 @@ test('applies all patches of the same moment', async () => {
   expect(Object.keys(labels ?? {}).toSorted()).toEqual(['app', ...names]);
 });
 
-test('nobody writes a status from outside', async () => {
+test('a client cannot write a status', async () => {
   const { ask } = await syntheticServer();
   const given = { ...diagnosis('a'), status: { phase: 'Succeeded' } };
   expect(objectIn(await ask('POST', DIAGNOSES, given)).status).toBeUndefined();
@@ -126,7 +126,7 @@ test('nobody writes a status from outside', async () => {
   expect(text).toContain('only the agent writes the status');
 });
 
-test('a sound graph is ready at once, with its paths and its hash', async () => {
+test('a valid graph is ready at once, with its paths and its hash', async () => {
   const { ask } = await syntheticServer();
   const sound = set({ to: [1] }, { operation: 'http-operation' });
   const fixture = await ask('POST', `${BASE}/operationsets`, sound);
@@ -144,7 +144,7 @@ test('a sound graph is ready at once, with its paths and its hash', async () => 
   });
 });
 
-test('a bad graph is refused with all that is wrong with it', async () => {
+test('an invalid graph is rejected with all its problems', async () => {
   const { ask, store } = await syntheticServer();
   const bad = set({ operation: 'x', to: [1, 9] }, { operation: 'a', to: [1] });
   const { code, text } = await ask('POST', `${BASE}/operationsets`, bad);
@@ -171,7 +171,7 @@ test.each([
   expect(defects).toEqual([]);
 });
 
-test('a Trigger with a pattern that is none is refused when it is applied', async () => {
+test('a Trigger with an invalid pattern is rejected', async () => {
   const { ask, store } = await syntheticServer();
   const trigger = (alertName: string) => ({
     apiVersion: API,
@@ -191,7 +191,7 @@ test('a Trigger with a pattern that is none is refused when it is applied', asyn
   expect((await ask('POST', `${BASE}/triggers`, trigger('alert1'))).code).toBe(201);
 });
 
-test('a name can be generated', async () => {
+test('completes generateName', async () => {
   const { ask } = await syntheticServer();
   const nameless = { ...diagnosis(''), metadata: { generateName: 'web-' } };
   const names = [await ask('POST', DIAGNOSES, nameless), await ask('POST', DIAGNOSES, nameless)];
@@ -209,7 +209,7 @@ test.each([
   expect((await store.list('Diagnosis')).items).toEqual([]);
 });
 
-test('of very many warnings as many come as any client takes', async () => {
+test('limits the warnings of a response', async () => {
   const many = Array.from({ length: 500 }, (_, index) => `${index} ${'x'.repeat(100)}`);
   const { ask } = await syntheticServer({ adviceOn: async () => many });
   const { code, headers } = await ask('POST', DIAGNOSES, diagnosis('a'));
@@ -217,13 +217,13 @@ test('of very many warnings as many come as any client takes', async () => {
   expect(headers.warning).toMatch(/299 - "and 46\d more warnings"$/);
 });
 
-test('what is advised comes as a warning, in ASCII', async () => {
+test('sends advice as warnings in ASCII', async () => {
   const { ask } = await syntheticServer({ adviceOn: async () => ['it is "für" later'] });
   const { headers } = await ask('POST', DIAGNOSES, diagnosis('a'));
   expect(headers.warning).toBe(`299 - "it is 'f?r' later"`);
 });
 
-test('kubectl gets the rows that it shows', async () => {
+test('answers kubectl with table rows', async () => {
   const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
@@ -241,7 +241,7 @@ test('kubectl gets the rows that it shows', async () => {
   });
 });
 
-test('an OperationSet with too many paths is not stored', async () => {
+test('rejects an OperationSet without space for its paths', async () => {
   const { ask } = await syntheticServer();
   const operation = 'a'.repeat(200);
   const wide = Array.from({ length: 400 }, () => ({ operation }));
@@ -256,7 +256,7 @@ test('an OperationSet with too many paths is not stored', async () => {
   expect(await ask('GET', `${BASE}/operationsets/set`)).toMatchObject({ code: 404 });
 });
 
-test('kubectl finds the schemas, and has to list before it watches', async () => {
+test('serves schemas, and asks kubectl to list before a watch', async () => {
   const { ask } = await syntheticServer();
   const { paths } = JSON.parse((await ask('GET', '/openapi/v3')).text) as {
     readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
@@ -291,7 +291,7 @@ function watching(port: number, path: string) {
   return { events, ended, begun, leave: () => call.destroy() };
 }
 
-test('a watch sends existing objects, and every later change, of one namespace', async () => {
+test('a watch reports the objects of one namespace and every later change', async () => {
   const { ask, port } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const watch = watching(port, `${DIAGNOSES}?watch=true`);
@@ -308,14 +308,14 @@ test('a watch sends existing objects, and every later change, of one namespace',
   watch.leave();
 });
 
-test('a watch from a version that is not known any more ends with Expired', async () => {
+test('a watch from an unknown version ends with Expired', async () => {
   const { port } = await syntheticServer();
   const watch = watching(port, `${DIAGNOSES}?watch=1&resourceVersion=999`);
   await watch.ended;
   expect(watch.events).toMatchObject([{ type: 'ERROR', object: { reason: 'Expired', code: 410 } }]);
 });
 
-test('a watch ends after its time, and one too many is refused', async () => {
+test('a watch ends after its timeout, and one beyond the limit is rejected', async () => {
   const { port } = await syntheticServer();
   const short = watching(port, `${DIAGNOSES}?watch=1&timeoutSeconds=1`);
   expect(await short.ended).toBe(200);
@@ -326,7 +326,7 @@ test('a watch ends after its time, and one too many is refused', async () => {
   await expect.poll(() => watching(port, `${DIAGNOSES}?watch=1`).begun).toBe(200);
 });
 
-test('a watch whose time is no time is refused, and is no defect of ours', async () => {
+test('a watch with an invalid timeout is rejected', async () => {
   const { ask, defects } = await syntheticServer();
   for (const time of ['-1', 'soon', '1e400', '1.5e999', '0x10']) {
     const { code, text } = await ask('GET', `${DIAGNOSES}?watch=1&timeoutSeconds=${time}`);
@@ -344,7 +344,7 @@ test('a watch ends when the server does', async () => {
   expect(await watch.ended).toBe(200);
 });
 
-test('of one that has ended only what still counts can be changed', async () => {
+test('rejects changes without effect for an ended Diagnosis', async () => {
   const { ask, store } = await syntheticServer();
   const fixture = objectIn(await ask('POST', DIAGNOSES, diagnosis('a')));
   const status = { phase: 'Succeeded' };

@@ -18,7 +18,7 @@ async function* broken() {
   throw new Error('it has become shorter');
 }
 
-test('a file is handed out to who has the token', async () => {
+test('serves a file to a client with the token', async () => {
   const { ask } = await syntheticServer({ openStored });
   const { code, headers, text } = await ask('GET', '/collected/go-profiles/there');
   expect([code, text]).toEqual([200, 'abc\u0000é']);
@@ -31,7 +31,7 @@ test('a file is handed out to who has the token', async () => {
   expect((await ask('GET', '/results/a/there', undefined, other)).code).toBe(401);
 });
 
-test('what is not there, and what leads elsewhere, is 404', async () => {
+test('a missing file and a path outside are 404', async () => {
   const { ask, defects } = await syntheticServer({ openStored });
   expect((await ask('GET', '/results/a/b')).text).toContain('/results/a/b not found');
   expect((await ask('GET', '/results/..%2f..%2ftoken')).code).toBe(404);
@@ -40,7 +40,7 @@ test('what is not there, and what leads elsewhere, is 404', async () => {
   expect(defects).toEqual([]);
 });
 
-test('one that breaks off does not look whole', async () => {
+test('a response that breaks off does not look complete', async () => {
   const { ask } = await syntheticServer({ openStored });
   await expect(ask('GET', '/results/a/short')).rejects.toThrow('aborted');
 });

@@ -25,7 +25,7 @@ test('without the token nothing but /healthz answers', async () => {
   expect(await ask('GET', '/healthz', undefined, {})).toMatchObject({ code: 200, text: 'ok\n' });
 });
 
-test('nothing of the inside of the process is shown, to nobody', async () => {
+test('shows nothing of the process to anybody', async () => {
   const { ask } = await syntheticServer();
   for (const path of ['/debug/pprof/', '/debug/pprof/heap', '/debug/vars', '/json/list']) {
     expect(await ask('GET', path), path).toMatchObject({ code: 404 });
@@ -40,14 +40,14 @@ test.each([
   ['none', 'Bearer '],
   ['another scheme', `Digest ${TOKEN}`],
   ['as a name', `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`],
-])('a token that is %s opens nothing', async (_, authorization) => {
+])('rejects a token that is %s', async (_, authorization) => {
   const { ask } = await syntheticServer();
   const { code, text } = await ask('GET', '/apis', undefined, { authorization });
   expect(code).toBe(401);
   expect(text).toContain('wrong token');
 });
 
-test('the token opens, as a bearer and as a password', async () => {
+test('accepts the token as a bearer token and as a password', async () => {
   const { ask } = await syntheticServer();
   expect(await ask('GET', '/apis')).toMatchObject({ code: 200 });
   const basic = Buffer.from(`kubediag:${TOKEN}`).toString('base64');
@@ -55,7 +55,7 @@ test('the token opens, as a bearer and as a password', async () => {
   expect(await ask('GET', '/apis', undefined, headers)).toMatchObject({ code: 200 });
 });
 
-test('the intake token only grants the alert paths and the metrics', async () => {
+test('the intake token is for alerts and metrics only', async () => {
   const { ask } = await syntheticServer();
   const basic = Buffer.from(`prometheus:${INTAKE_TOKEN}`).toString('base64');
   for (const authorization of [`Bearer ${INTAKE_TOKEN}`, `Basic ${basic}`]) {
@@ -87,7 +87,7 @@ test.each([
     'is not a name of this server',
   ],
   ['an address in another form', { host: '0x7f.1' }, 'is not a name of this server'],
-])('%s is turned away although it has the token', async (_, headers, words) => {
+])('%s is rejected although it has the token', async (_, headers, words) => {
   const { ask, store } = await syntheticServer();
   const object = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Operation' };
   const { code, text } = await ask('POST', `${BASE}/operations`, object, { ...BEARER, ...headers });
@@ -96,7 +96,7 @@ test.each([
   expect((await store.list('Operation')).items).toEqual([]);
 });
 
-test('own names and pages of our own are let in', async () => {
+test('accepts its own names and its own origin', async () => {
   const { ask, port } = await syntheticServer();
   const own = [
     { host: `127.0.0.1:${port}` },
@@ -111,7 +111,7 @@ test('own names and pages of our own are let in', async () => {
   }
 });
 
-test('a body beyond its limit is refused, however it is announced', async () => {
+test('rejects a body beyond the limit, with and without Content-Length', async () => {
   const { ask, say } = await syntheticServer();
   const large = `{"a": "${'x'.repeat(BODY_BYTES_MAX)}"}`;
   const { code, text } = await ask('POST', '/processor/echo', large);
@@ -135,7 +135,7 @@ test.each([
   expect(defects).toEqual([]);
 });
 
-test('another type than JSON is refused', async () => {
+test('rejects other content types than JSON', async () => {
   const { ask } = await syntheticServer();
   const headers = { ...BEARER, 'content-type': 'text/plain' };
   expect(await ask('POST', '/processor/echo', '{}', headers)).toMatchObject({ code: 415 });
@@ -151,13 +151,13 @@ test.each([
   ['no host', 'GET /apis HTTP/1.1\r\n\r\n', '400'],
   ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(HEADER_BYTES_MAX)}`, '431'],
   ['half a letter', `GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, '400'],
-])('%s gets an answer and is hung up on', async (_, bytes, words) => {
+])('%s gets a response and is disconnected', async (_, bytes, words) => {
   const { say, defects } = await syntheticServer();
   expect(await say(bytes)).toContain(words);
   expect(defects).toEqual([]);
 });
 
-test('what a handler throws is a defect of ours, and the next request is answered', async () => {
+test('a defect in a handler fails one request only', async () => {
   const { ask, defects } = await syntheticServer({
     metrics: () => Promise.reject(new TypeError('a bug')),
   });
@@ -168,7 +168,7 @@ test('what a handler throws is a defect of ours, and the next request is answere
   expect(await ask('GET', '/readyz')).toMatchObject({ code: 200 });
 });
 
-test('a processor answers as every KubeDiag does', async () => {
+test('a processor responds as in every KubeDiag', async () => {
   const { ask } = await syntheticServer();
   const reported = await ask('POST', '/processor/echo', { a: '1' });
   expect(reported.code).toBe(200);
@@ -190,12 +190,12 @@ test('a processor answers as every KubeDiag does', async () => {
   expect(await ask('POST', '/processor/other', {})).toMatchObject({ code: 404 });
 });
 
-test('what is not ready says why', async () => {
+test('reports why it is not ready', async () => {
   const { ask } = await syntheticServer({ notReadyReason: async () => 'it is just starting' });
   expect(await ask('GET', '/readyz')).toMatchObject({ code: 503, text: 'it is just starting\n' });
 });
 
-test('a socket serves the same paths, and ends with the server', async () => {
+test('a socket serves the same paths, and is removed at the end', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const socketPath = join(scratch, 'socket');
@@ -216,7 +216,7 @@ test('a socket serves the same paths, and ends with the server', async () => {
   expect(existsSync(socketPath)).toBe(false);
 });
 
-test('where the port is taken no socket is left', async () => {
+test('removes the socket if the port is in use', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const socketPath = join(scratch, 'socket');

@@ -28,7 +28,7 @@ const deletion = (options: object) => {
 describe('an unknown field', () => {
   const mistyped = diagnosis('a', { Recovery: 'Approval' });
 
-  test('is refused by default, and with Strict, in the words of an API server', async () => {
+  test('is rejected by default and with Strict, as by an API server', async () => {
     const { ask, store } = await syntheticServer();
     for (const query of ['', '?fieldValidation=', '?fieldValidation=Strict']) {
       const { code, text } = await ask('POST', `${DIAGNOSES}${query}`, mistyped);
@@ -58,7 +58,7 @@ describe('an unknown field', () => {
     expect(objectIn(fixture).spec).toEqual({ operationSet: 'set', nodeName: 'my-node' });
   });
 
-  test('that an older agent has stored does not stop a change of something else', async () => {
+  test('of an older agent does not prevent another change', async () => {
     const { ask, store } = await syntheticServer();
     const { metadata, spec } = mistyped;
     const old = { metadata: { ...metadata, namespace: 'default' }, spec };
@@ -67,7 +67,7 @@ describe('an unknown field', () => {
     expect(await ask('PATCH', `${DIAGNOSES}/a`, labels, MERGE)).toMatchObject({ code: 200 });
   });
 
-  test('and a word that is no way to validate are two things', async () => {
+  test('is not mixed up with an unknown validation', async () => {
     const { ask } = await syntheticServer();
     const { code, text } = await ask('POST', `${DIAGNOSES}?fieldValidation=warn`, mistyped);
     expect(code).toBe(422);
@@ -75,7 +75,7 @@ describe('an unknown field', () => {
   });
 });
 
-test('a field that is set twice is refused', async () => {
+test('rejects a duplicate field', async () => {
   const { ask, store } = await syntheticServer();
   const text = JSON.stringify(diagnosis('a', { recovery: 'Approval' }));
   const twice = text.replace('"recovery"', '"r\\u0065covery":"Automatic","recovery"');

@@ -21,7 +21,7 @@ const statusAt = (nodeIndex: number) => ({ checkpoint: { pathIndex: 0, nodeIndex
 const planFor = (wanted: readonly Wanted[], nodeIndex = 1) =>
   waitingFor({ wanted }, statusAt(nodeIndex), NOW);
 
-test('a plan is named after what is done, to what, and by which step', () => {
+test('the name of a plan depends on its actions, their targets and its step', () => {
   const { plan } = planFor([WANTED]);
   expect(planFor([{ ...WANTED, summary: 'in other words' }]).plan).toBe(plan);
   const others = [
@@ -35,7 +35,7 @@ test('a plan is named after what is done, to what, and by which step', () => {
   expect(new Set([plan, ...others]).size).toBe(7);
 });
 
-test('a plan says what would be done, to what, and for which finding', () => {
+test('a plan lists its actions, their targets and their findings', () => {
   const { plan, plannedActions } = planFor([WANTED]);
   expect(plannedActions).toEqual([
     {
@@ -51,7 +51,7 @@ test('a plan says what would be done, to what, and for which finding', () => {
   ]);
 });
 
-test('only the plan on record can be approved, and only what it holds', () => {
+test('only the stored plan can be approved, and only its actions', () => {
   const status = planFor([WANTED]);
   const { plan = '' } = status;
   const isApproved = approvedIn({ ...SPEC, approvedPlan: plan }, status);
@@ -78,13 +78,13 @@ test('only the plan on record can be approved, and only what it holds', () => {
   expect(approvedIn({ ...SPEC, approvedPlan: plan }, reworded)(WANTED)).toBe(false);
 });
 
-test('two things whose findings have the same short name are both approved', () => {
+test('two findings with the same short id are both approved', () => {
   const status = planFor([WANTED, ELSEWHERE]);
   const isApproved = approvedIn({ ...SPEC, approvedPlan: status.plan ?? '' }, status);
   expect([WANTED, ELSEWHERE].map(isApproved)).toEqual([true, true]);
 });
 
-test('it waits only while an approval is asked for', () => {
+test('waits only while approval is required', () => {
   const status = planFor([WANTED]);
   expect(waitsForApproval(SPEC, status)).toBe(`plan ${status.plan} waits for approval`);
   expect(waitsForApproval({ ...SPEC, recovery: 'Automatic' }, status)).toBeUndefined();
@@ -92,7 +92,7 @@ test('it waits only while an approval is asked for', () => {
   expect(waitsForApproval(SPEC, {})).toBeUndefined();
 });
 
-test('a later plan takes the place of the one before; what was planned otherwise stays', () => {
+test('a later plan replaces the earlier one, and other planned actions stay', () => {
   const before = { ...planFor([WANTED]), plannedActions: [{ kind: 'restore-symlink' }] };
   const first = waitingFor({ wanted: [WANTED] }, before, NOW);
   const second = waitingFor({ wanted: [{ ...WANTED, finding: 'abcdef' }] }, first, NOW);

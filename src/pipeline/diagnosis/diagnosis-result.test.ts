@@ -32,7 +32,7 @@ async function asking(spec: object = {}) {
   return walk;
 }
 
-test('one that waits for approval says so, and no longer while what was approved is done', async () => {
+test('a waiting Diagnosis has the result WaitingForApproval until its plan runs', async () => {
   const walk = await asking();
   const seen: unknown[] = [];
   walk.acts.set('a', async (step) => {
@@ -49,7 +49,7 @@ test.each([
   ['is cancelled', { cancel: true }, 'Cancelled'],
   ['may never act from now on', { recovery: 'Never' }, 'Refused'],
   ['has no more time', { deadlineSeconds: 1 }, 'Error'],
-])('one that waits for approval and %s', async (_, change, result) => {
+])('a Diagnosis that waits for approval and %s', async (_, change, result) => {
   const walk = await asking();
   await walk.change(change);
   walk.now = () => new Date(Date.now() + 5_000);
@@ -57,7 +57,7 @@ test.each([
   expect(await walk.status()).toMatchObject({ phase: 'Failed', result });
 });
 
-test('an agent that is started again goes on from what waits', async () => {
+test('a restarted agent goes on with a waiting Diagnosis', async () => {
   const walk = await asking();
   const ended: StoredObject[] = [];
   const runner = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) });
@@ -70,7 +70,7 @@ test('an agent that is started again goes on from what waits', async () => {
   await running;
 });
 
-test('one that was stopped in the middle has no result until it is carried on', async () => {
+test('an interrupted Diagnosis has no result until it goes on', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('b', () => {
     walk.shutdown.abort();
@@ -83,7 +83,7 @@ test('one that was stopped in the middle has no result until it is carried on', 
 test.each([
   ['by its only step', 'a', 'Completed'],
   ['without its OperationSet', undefined, 'Error'],
-])('one that ends %s', async (_, graph, result) => {
+])('a Diagnosis that ends %s', async (_, graph, result) => {
   const walk = await walkOf('a', graph === undefined ? { operationSet: 'none' } : {});
   if (graph === undefined) await walk.drive();
   walk.now = () => new Date(Date.now() + 120_000);
@@ -91,7 +91,7 @@ test.each([
   expect(await walk.status()).toMatchObject({ result });
 });
 
-test('one that does not fit in the store ends as an error', async () => {
+test('a Diagnosis without space for its status ends with Error', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
   walk.store = {
@@ -111,7 +111,7 @@ test('one that does not fit in the store ends as an error', async () => {
   expect(await walk.status()).toMatchObject({ phase: 'Failed', result: 'Error' });
 });
 
-test('one whose object makes no sense to us ends as an error', async () => {
+test('a Diagnosis with a malformed object ends with Error', async () => {
   const walk = await walkOf('a', { operationSet: undefined });
   const running = new Runner(walk.context).run();
   await expect.poll(async () => (await walk.status()).result).toBe('Error');

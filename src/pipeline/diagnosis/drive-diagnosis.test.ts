@@ -4,7 +4,7 @@ import { stopWithin } from './run-step.ts';
 
 const reasonOf = async (walk: SyntheticWalk) => (await walk.status()).conditions?.at(-1)?.reason;
 
-test('goes from the start to the end, one step after another', async () => {
+test('runs the steps one after another', async () => {
   const walk = await walkOf('abc', { parameters: { p: '1' } });
   const inputs: object[] = [];
   walk.acts.set('c', ({ input, purpose }) => {
@@ -33,7 +33,7 @@ test('goes from the start to the end, one step after another', async () => {
   expect(walk.ran).toHaveLength(3);
 });
 
-test('begins no step before its checkpoint is on disk', async () => {
+test('stores the checkpoint before each step', async () => {
   const walk = await walkOf('ab c');
   const seen: object[] = [];
   for (const name of ['a', 'b', 'c']) {
@@ -51,7 +51,7 @@ test('begins no step before its checkpoint is on disk', async () => {
   ]);
 });
 
-test('writes a result and the next checkpoint at once', async () => {
+test('writes a result and the next checkpoint together', async () => {
   const walk = await walkOf('ab');
   const { resourceVersion } = await walk.store.list('Diagnosis');
   const events: object[] = [];
@@ -81,7 +81,7 @@ test('writes a result and the next checkpoint at once', async () => {
   ]);
 });
 
-test('a write by somebody else in the middle of a step runs nothing twice, and loses nothing', async () => {
+test('a concurrent write during a step repeats no step and loses no result', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', async () => {
     const object = await walk.stored();
@@ -112,7 +112,7 @@ test('a cancel during a step preserves its result, and starts no other step', as
   });
 });
 
-test('one whose time is over begins no further step, and says so', async () => {
+test('no step begins after the deadline, and a condition says so', async () => {
   const walk = await walkOf('ab', { deadlineSeconds: 10 });
   let rest: number | undefined;
   walk.now = () => new Date('2026-03-01T12:00:00Z');
@@ -128,7 +128,7 @@ test('one whose time is over begins no further step, and says so', async () => {
   expect(await reasonOf(walk)).toBe('DeadlineExceeded');
 });
 
-test('one whose clock is set back by months has no more time than its deadline', async () => {
+test('a clock that is set back by months does not extend the deadline', async () => {
   const walk = await walkOf('ab', { deadlineSeconds: 10 });
   const rests: number[] = [];
   walk.now = () => new Date('2026-03-01T12:00:00Z');
@@ -148,7 +148,7 @@ test('one whose clock is set back by months has no more time than its deadline',
   });
 });
 
-test('a last step that fails because the time is over fails for that, not for itself', async () => {
+test('a last step that the deadline aborts fails the Diagnosis with DeadlineExceeded', async () => {
   const walk = await walkOf('a', { deadlineSeconds: 10 });
   walk.acts.set('a', () => {
     walk.now = () => new Date(Date.now() + 11_000);
@@ -159,7 +159,7 @@ test('a last step that fails because the time is over fails for that, not for it
   expect((await walk.status()).steps).toMatchObject([{ outcome: 'Failed', message: 'cut short' }]);
 });
 
-test('one that is suspended waits, and goes on from where it was', async () => {
+test('a suspended Diagnosis waits and then goes on', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
     await walk.change({ suspend: true });
@@ -172,7 +172,7 @@ test('one that is suspended waits, and goes on from where it was', async () => {
   expect(walk.ran).toEqual(['a', 'b']);
 });
 
-test('one that is cancelled before its first step says which change it has seen', async () => {
+test('a Diagnosis that is cancelled before its first step has an observedGeneration', async () => {
   const walk = await walkOf('a', { suspend: true });
   await walk.drive();
   await walk.change({ cancel: true });
@@ -185,7 +185,7 @@ test('one that is cancelled before its first step says which change it has seen'
   expect(walk.ran).toEqual([]);
 });
 
-test('one that is deleted in the middle of a step is let go', async () => {
+test('a Diagnosis that is deleted during a step is gone', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
     await walk.delete();
@@ -198,7 +198,7 @@ test('one that is deleted in the middle of a step is let go', async () => {
   expect((await walk.stored()).status).toBeUndefined();
 });
 
-test('another one of the same name is not driven in its place', async () => {
+test('another Diagnosis of the same name is not driven instead', async () => {
   const walk = await walkOf('a');
   const { uid } = (await walk.stored()).metadata;
   await walk.delete();
@@ -207,7 +207,7 @@ test('another one of the same name is not driven in its place', async () => {
   expect(walk.ran).toEqual([]);
 });
 
-test('a process that ends stores nothing of an interrupted step; the next one runs it again', async () => {
+test('a shutdown stores nothing of an aborted step, and the next process runs it again', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', () => {
     walk.shutdown.abort();
@@ -225,7 +225,7 @@ test('a process that ends stores nothing of an interrupted step; the next one ru
   expect(await next.status()).toMatchObject({ phase: 'Succeeded' });
 });
 
-test('an OperationSet that comes after its Diagnosis is waited for', async () => {
+test('waits for an OperationSet that is applied later', async () => {
   const walk = new SyntheticWalk();
   await walk.diagnosis();
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
@@ -234,7 +234,7 @@ test('an OperationSet that comes after its Diagnosis is waited for', async () =>
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('reports one that is never created, and one that is not valid', async () => {
+test('reports an OperationSet that is missing or not ready', async () => {
   const missing = new SyntheticWalk();
   await missing.diagnosis();
   await missing.drive();
@@ -255,7 +255,7 @@ test('reports one that is never created, and one that is not valid', async () =>
   expect(await reasonOf(wrong)).toBe('OperationSetNotReady');
 });
 
-test('a graph that is edited in the middle ends it, and a label from outside changes nothing', async () => {
+test('an edited graph ends the Diagnosis, and an edited label does not', async () => {
   const walk = await walkOf('ab');
   const object = await walk.stored();
   const labels = { 'adjacency-list-hash': 'made-up' };
@@ -272,7 +272,7 @@ test('a graph that is edited in the middle ends it, and a label from outside cha
   expect((await walk.status()).operationResults).toEqual({ a: 'stored' });
 });
 
-test('a replacement without its labels during a step does not end it', async () => {
+test('a replacement without labels during a step does not end the Diagnosis', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
     const { metadata, ...object } = await walk.stored();
@@ -285,7 +285,7 @@ test('a replacement without its labels during a step does not end it', async () 
   expect((await walk.stored()).metadata.labels).toHaveProperty('adjacency-list-hash');
 });
 
-test('a path that fails is followed by the next one, from its first step', async () => {
+test('after a failed path the next one starts at its first step', async () => {
   const walk = await walkOf('abc de');
   walk.acts.set('b', () => ({ succeeded: false, message: 'not here', results: { b: 'seen' } }));
   await walk.drive();
@@ -302,7 +302,7 @@ test('a path that fails is followed by the next one, from its first step', async
   ]);
 });
 
-test('a step that two paths share is run in each, under one purpose', async () => {
+test('a step that two paths share runs in each, with one purpose', async () => {
   const walk = new SyntheticWalk();
   await walk.graph('a');
   const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
@@ -329,7 +329,7 @@ test('a step that two paths share is run in each, under one purpose', async () =
   expect(new Set(purposes).size).toBe(1);
 });
 
-test('an Operation that is missing fails its path, not the Diagnosis', async () => {
+test('a missing Operation fails its path, not the Diagnosis', async () => {
   const walk = await walkOf('ab c');
   await walk.store.delete({ kind: 'Operation', name: 'b' });
   // It may still come, as may all that is applied together.
@@ -340,7 +340,7 @@ test('an Operation that is missing fails its path, not the Diagnosis', async () 
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('the node of a pod is written down, and a node that nobody serves is reported', async () => {
+test('stores the node of a pod, and reports a node that is not this one', async () => {
   const pod = new SyntheticWalk();
   await pod.graph('a');
   const podReference = { namespace: 'shop', name: 'web-0' };

@@ -4,7 +4,7 @@ import { storeWith } from '../../../test/store-with.ts';
 import { SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
 import { StoreError } from '../store/store-error.ts';
 
-test('a store that fails for a while is waited for, and no step is run again for it', async () => {
+test('waits for a store that fails temporarily, and repeats no step', async () => {
   const walk = await walkOf('ab');
   const { store } = walk;
   let failures = 3;
@@ -22,7 +22,7 @@ test('a store that fails for a while is waited for, and no step is run again for
   expect(walk.errors).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
 });
 
-test('an Operation or a last write that the store fails for a while is waited for', async () => {
+test('waits when a read of an Operation or the last write fails temporarily', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
   const failing = new Set<string>(['OperationSet', 'Operation', 'bare']);
@@ -47,7 +47,7 @@ test('an Operation or a last write that the store fails for a while is waited fo
   expect(walk.ran).toEqual([]);
 });
 
-test('a store that refuses for good what is damaged ends nothing, and says why', async () => {
+test('a damaged object interrupts its Diagnosis and is reported', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
   walk.store = storeWith(store, {
@@ -65,7 +65,7 @@ test('a store that refuses for good what is damaged ends nothing, and says why',
   expect(walk.errors.at(-1)).toBe('this one too');
 });
 
-test('what passes while it is saved that it waits is asked for at once', async () => {
+test('a deadline that passes during a write is handled at once', async () => {
   const walk = new SyntheticWalk();
   await walk.diagnosis({ deadlineSeconds: 10 });
   const { store } = walk;

@@ -23,7 +23,7 @@ const places: readonly (readonly [string, () => LargeResults])[] = [
 ];
 
 describe.each(places)('in %s', (_, make) => {
-  test('what is stored is read unchanged, and deleted with its Diagnosis', async () => {
+  test('reads a stored result, and removes it with its Diagnosis', async () => {
     const results = make();
     const text = 'a\n\0é\u{1f600}';
     expect(await results.store(ONE, FILE, text)).toEqual({ ok: true, value: undefined });
@@ -36,7 +36,7 @@ describe.each(places)('in %s', (_, make) => {
   });
 });
 
-test('only its owner can read it', async () => {
+test('can be read by its owner only', async () => {
   const folder = join(scratch, 'private');
   await largeResultsIn(folder).store(ONE, FILE, 'secret');
   const modes = [folder, join(folder, ONE), join(folder, ONE, FILE)].map(
@@ -45,7 +45,7 @@ test('only its owner can read it', async () => {
   expect(modes).toEqual([0o700, 0o700, 0o600]);
 });
 
-test('removes what is left of Diagnoses that are gone, and nothing else', async () => {
+test('removes the results of deleted Diagnoses, and nothing else', async () => {
   const folder = join(scratch, 'left');
   const results = largeResultsIn(folder);
   await results.store(ONE, FILE, 'a');
@@ -57,7 +57,7 @@ test('removes what is left of Diagnoses that are gone, and nothing else', async 
   expect(existsSync(join(folder, 'of-somebody-else'))).toBe(true);
 });
 
-test('reads and writes nothing outside its folder', async () => {
+test('reads and writes nothing outside its directory', async () => {
   const folder = join(scratch, 'inside');
   writeFileSync(join(scratch, 'outside'), 'secret');
   const results = largeResultsIn(folder);
@@ -68,13 +68,13 @@ test('reads and writes nothing outside its folder', async () => {
   }
 });
 
-test('says so when it cannot keep something', async () => {
+test('reports a result that cannot be stored', async () => {
   const folder = join(scratch, 'a-file');
   writeFileSync(folder, '');
   expect(await largeResultsIn(folder).store(ONE, FILE, 'a')).toMatchObject({ ok: false });
 });
 
-test('what is no longer whole is not handed on', async () => {
+test('a result that has changed on disk is not used', async () => {
   const folder = join(scratch, 'torn');
   const results = largeResultsIn(folder);
   const [key, text] = ['some.key', 'x'.repeat(1_000)];

@@ -36,7 +36,7 @@ async function brokenOff(spec: object = {}): Promise<{ walk: SyntheticWalk; aske
   return { walk, asked };
 }
 
-test('a deadline that passed while nobody drove it does not hide what was done to the node', async () => {
+test('lists the actions of an interrupted step when its deadline has passed', async () => {
   const { walk, asked } = await brokenOff({ deadlineSeconds: 10 });
   walk.now = () => new Date(Date.now() + 10_000);
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
@@ -53,7 +53,7 @@ test('a deadline that passed while nobody drove it does not hide what was done t
   expect(walk.ran).toEqual(['a', 'b']);
 });
 
-test('a cancel after a crash reports what was done, or that it is unknown', async () => {
+test('lists the actions of an interrupted step when it is cancelled, or reports that they are unknown', async () => {
   const { walk } = await brokenOff();
   await walk.change({ cancel: true });
   await walk.drive();
@@ -68,7 +68,7 @@ test('a cancel after a crash reports what was done, or that it is unknown', asyn
   expect(other.errors).toEqual([expect.stringContaining('process 7 still unmounts it')]);
 });
 
-test('nothing is asked before its first step, nor of a step that another path has reported', async () => {
+test('does not read the journal before the first step, nor for a step that another path completed', async () => {
   const early = await walkOf('a', { cancel: true });
   early.earlierActionsFor = () => Promise.reject(new Error('there is nothing to ask for'));
   await early.drive();

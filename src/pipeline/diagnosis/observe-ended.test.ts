@@ -4,7 +4,7 @@ import { walkOf } from '../../../test/synthetic-walk.ts';
 import type { StoredObject } from '../store/store.ts';
 import { Runner } from './runner.ts';
 
-test('a change of one that has ended is seen, and nothing runs or is reported again', async () => {
+test('observes a change of an ended Diagnosis without running or counting it again', async () => {
   const walk = await walkOf('ab');
   const ended: StoredObject[] = [];
   const running = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) }).run();

@@ -95,7 +95,7 @@ const actionTextFor = ({ id, subject }: (typeof active)[number]) => ({
 });
 const results = 'recover.kubernetes.stale_subpath_mount.result';
 
-test('acts by itself unless the spec says otherwise', async () => {
+test('repairs by default', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, {});
   await walk.drive();
@@ -109,7 +109,7 @@ test('acts by itself unless the spec says otherwise', async () => {
   );
 });
 
-test('with a dry run, or with recovery "Never", nothing is changed', async () => {
+test('changes nothing with a dry run or recovery "Never"', async () => {
   const patient = new Patient();
   const dry = await diagnosed(patient, { dryRun: true });
   await dry.drive();
@@ -126,7 +126,7 @@ test('with a dry run, or with recovery "Never", nothing is changed', async () =>
   expect(patient.intents).toEqual([]);
 });
 
-test('with recovery "Approval" it waits, and says what for', async () => {
+test('waits for approval with recovery "Approval", and lists its plan', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   expect(await walk.drive()).toMatchObject({
@@ -171,7 +171,7 @@ test('with recovery "Approval" it waits, and says what for', async () => {
   expect(approval).toMatchObject({ status: 'False', reason: 'PlanApproved' });
 });
 
-test('an approval is for the plan that was seen: what else is found waits again', async () => {
+test('an approval covers its plan only: further findings wait again', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   await walk.drive();
@@ -188,7 +188,7 @@ test('an approval is for the plan that was seen: what else is found waits again'
   expect({ next, others }).toEqual({ next: seen.plan, others: seen.plannedActions });
 });
 
-test('reports what was approved and done, though something else waits for approval', async () => {
+test('lists approved actions while others wait for approval', async () => {
   const several = await activeIn(SEVERAL);
   const [first, second, ...others] = several.map(({ id }) => id);
   if (first === undefined || second === undefined) throw new Error('too few findings');
@@ -221,7 +221,7 @@ test('reports what was approved and done, though something else waits for approv
   expect(patient.intents).toHaveLength(several.length);
 });
 
-test('one that is cancelled while it waits ends, and one whose time is over too', async () => {
+test('a waiting Diagnosis ends by a cancel and by its deadline', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   await walk.drive();
@@ -249,7 +249,7 @@ async function nothingWaits(walk: SyntheticWalk): Promise<void> {
   expect(approval).toMatchObject({ status: 'False', reason: 'PlanDropped' });
 }
 
-test('an approved step that was cut short after its act is not asked for again, nor done again', async () => {
+test('an approved action that was interrupted needs no second approval and is not repeated', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   await walk.drive();
@@ -278,7 +278,7 @@ test('an approved step that was cut short after its act is not asked for again, 
   expect(patient.intents).toEqual([]);
 });
 
-test('a step is stopped at the deadline of the Diagnosis, and a stopped one does not start', async () => {
+test('the deadline stops a step, and a stopped step does not begin', async () => {
   const heard: boolean[] = [];
   const run = stepsOn({
     withHost: async ({ stop }) => {
@@ -302,7 +302,7 @@ test('a step is stopped at the deadline of the Diagnosis, and a stopped one does
   });
 });
 
-test('a cancel and a deadline are heeded while a step waits for its turn', async () => {
+test('a cancel and a deadline end a step that waits in the queue', async () => {
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   const run = stepsOn({
@@ -332,7 +332,7 @@ test('a cancel and a deadline are heeded while a step waits for its turn', async
   await holder;
 });
 
-test('steps that repair take turns, and one that breaks off fails alone', async () => {
+test('one repair runs at a time, and a defect fails one step only', async () => {
   const patient = new Patient();
   let now = 0;
   let most = 0;

@@ -42,7 +42,7 @@ const phaseIs = (walk: SyntheticWalk, phase: string) => async () =>
   (await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'walk' }))?.status
     ?.phase === phase;
 
-test('drives what is there at its start, and what comes later', async () => {
+test('drives Diagnoses that exist at the start, and later ones', async () => {
   const walk = await withGraph();
   await walk.diagnosis();
   const ended: StoredObject[] = [];
@@ -55,7 +55,7 @@ test('drives what is there at its start, and what comes later', async () => {
   expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
 });
 
-test('drives so many at once and no more, and forgets none', async () => {
+test('limits the Diagnoses that run at once, and runs all of them', async () => {
   const walk = await withGraph('abc');
   let most = 0;
   let now = 0;
@@ -79,7 +79,7 @@ test('drives so many at once and no more, and forgets none', async () => {
   expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
 });
 
-test('one that waits is woken by what it waits for', async () => {
+test('a waiting Diagnosis goes on when its OperationSet or its spec changes', async () => {
   const walk = new SyntheticWalk();
   await walk.diagnosis();
   const runner = start(walk);
@@ -93,7 +93,7 @@ test('one that waits is woken by what it waits for', async () => {
   await until(() => runner.counts.waiting === 0 && walk.ran.length === 2);
 });
 
-test('one that waits ends when its time is over', async () => {
+test('a waiting Diagnosis ends at its deadline', async () => {
   const walk = await withGraph();
   await walk.diagnosis({ suspend: true, deadlineSeconds: 1 });
   start(walk);
@@ -101,7 +101,7 @@ test('one that waits ends when its time is over', async () => {
   expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DeadlineExceeded');
 });
 
-test('one that has ended is deleted when its time has come, with its separately stored results', async () => {
+test('an ended Diagnosis is deleted after its TTL, with its large results', async () => {
   const walk = await withGraph();
   walk.acts.set('a', () => ({ succeeded: true, results: { large: 'x'.repeat(100_000) } }));
   const { metadata } = await walk.diagnosis({ ttlSecondsAfterFinished: 1 });
@@ -127,7 +127,7 @@ test('an expired Diagnosis is also deleted after a restart, and another one stay
   expect(ended).toHaveLength(1);
 });
 
-test('a cancel ends the step that is run', async () => {
+test('a cancel aborts the running step', async () => {
   const walk = await withGraph();
   walk.acts.set('a', async ({ stop }) => {
     await until(() => stop.aborted);
@@ -141,7 +141,7 @@ test('a cancel ends the step that is run', async () => {
   expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DiagnosisCancelled');
 });
 
-test('one that is deleted ends its step, and another of its name is driven alone', async () => {
+test('a deletion aborts the step, and another Diagnosis of that name runs', async () => {
   const walk = await withGraph('a');
   const uids: (string | undefined)[] = [];
   walk.acts.set('a', async ({ stop, input }) => {
@@ -185,7 +185,7 @@ async function replacedUnseen(walk: SyntheticWalk): Promise<string> {
   return metadata.uid;
 }
 
-test('one that replaces another before the event is sent is not cancelled for it', async () => {
+test('a Diagnosis that replaces another before the watch reports it is not cancelled', async () => {
   const walk = await withGraph('a');
   walk.acts.set('a', async ({ stop }) => {
     await Promise.allSettled([sleep(100, undefined, { signal: stop })]);
@@ -198,7 +198,7 @@ test('one that replaces another before the event is sent is not cancelled for it
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('what the last step of one that was deleted has found is not left behind', async () => {
+test('large results of a deleted Diagnosis are removed after its last step', async () => {
   const walk = await withGraph('a');
   const log: string[] = [];
   const { store, remove } = walk.largeResults;
@@ -225,7 +225,7 @@ test('what the last step of one that was deleted has found is not left behind', 
   expect(log.at(-1)).toBe(`remove ${uid}`);
 });
 
-test('a cancel and a deadline are heeded while others hold all places', async () => {
+test('a cancel and a deadline take effect while the queue is full', async () => {
   const walk = await withGraph('a');
   const gate = Promise.withResolvers<void>();
   walk.acts.set('a', async () => {
@@ -263,7 +263,7 @@ test('a cancel and a deadline are heeded while others hold all places', async ()
   await until(() => ended.length === IN_FLIGHT_MAX + 2);
 });
 
-test('one that the store interrupted is taken up again', async () => {
+test('a Diagnosis that the store interrupted goes on later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const walk = await withGraph('a');
   const { store } = walk;
@@ -283,7 +283,7 @@ test('one that the store interrupted is taken up again', async () => {
   await until(phaseIs(walk, 'Succeeded'));
 });
 
-test('what a process that ended had begun is gone on with by the next', async () => {
+test('the next process goes on with unfinished Diagnoses', async () => {
   const walk = await withGraph('abc');
   walk.acts.set('b', async ({ stop }) => {
     await until(() => stop.aborted);
@@ -303,7 +303,7 @@ test('what a process that ended had begun is gone on with by the next', async ()
   for (const { status } of ended) expect(status?.phase).toBe('Succeeded');
 });
 
-test('a store that cannot be read for a while ends nothing', async () => {
+test('goes on after errors of the store', async () => {
   const walk = await withGraph('a');
   const { store } = walk;
   await walk.diagnosis();
@@ -325,7 +325,7 @@ async function* unreadable(): AsyncGenerator<StoredObject> {
   throw new StoreError('ServiceUnavailable', 'the disk does not answer');
 }
 
-test('lists again when the watch has missed something', async () => {
+test('lists again when the watch has expired', async () => {
   const walk = await withGraph('a');
   const { store } = walk;
   let watches = 0;
@@ -344,7 +344,7 @@ test('lists again when the watch has missed something', async () => {
   expect(watches).toBeGreaterThan(2);
 });
 
-test('a mistake of ours ends the Diagnosis that it was made with, and no other', async () => {
+test('a defect ends one Diagnosis and no other', async () => {
   const walk = await withGraph('a');
   await walk.diagnosis({ operationSet: undefined });
   await walk.store.create(newDiagnosis('sound'));

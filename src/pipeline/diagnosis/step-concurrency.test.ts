@@ -67,7 +67,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test('those who wait for a server that is not there keep nobody else from being run', async () => {
+test('retries of an unreachable server do not block other steps', async () => {
   const { walk, runner, ended, ask } = await running(await closedPort());
   await ask(300);
   while (runner.counts.inFlight < 300) await sleep(5);
@@ -80,7 +80,7 @@ test('those who wait for a server that is not there keep nobody else from being 
   expect(runner.counts).toEqual({ inFlight: 300, queued: 0, waiting: 0 });
 });
 
-test('one whose time is over while it waits for a server says why it waited', async () => {
+test('a Diagnosis that ends while it waits for a server says why it waited', async () => {
   const { walk, ended } = await running(await closedPort());
   await walk.store.create(newDiagnosis('late', { operationSet: 'asks', deadlineSeconds: 2 }));
   while (ended.length === 0) await sleep(5);
@@ -88,7 +88,7 @@ test('one whose time is over while it waits for a server says why it waited', as
   expect(ended[0]?.status).toMatchObject({ phase: 'Failed', steps: [{ message }] });
 });
 
-test('limits concurrent requests by the size of their responses', async () => {
+test('limits concurrent HTTP requests', async () => {
   const asked: ServerResponse[] = [];
   let isOpen = false;
   const server = createServer((_, response) => {
@@ -109,7 +109,7 @@ test('limits concurrent requests by the size of their responses', async () => {
   expect(ended.every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
 });
 
-test('limits concurrent steps by the size of their input', async () => {
+test('limits concurrent steps with large results', async () => {
   const walk = new SyntheticWalk();
   await walk.graph('ab');
   const large = 'x'.repeat(100_000);
@@ -139,7 +139,7 @@ test('limits concurrent steps by the size of their input', async () => {
   expect(ended.slice(1).every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
 });
 
-test('a step that only plans delays no repair', async () => {
+test('a plan does not wait for a repair', async () => {
   const walk = new SyntheticWalk();
   const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');

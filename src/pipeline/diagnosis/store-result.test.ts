@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { walkOf } from '../../../test/synthetic-walk.ts';
 import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
 
-test('a result that is too large for a status is handed on whole, and named in it', async () => {
+test('a result that is too large for a status is listed there and complete for the next step', async () => {
   const walk = await walkOf('abc');
   const large = 'x\n'.repeat(RESULT_SHOWN_BYTES_MAX);
   const given: (string | undefined)[] = [];
@@ -46,7 +46,7 @@ test('the largest of many results are stored separately, and a status has its li
   );
 });
 
-test('what is too much altogether fails its step, once, and the next path is tried', async () => {
+test('results beyond the total limit fail the step, and the next path runs', async () => {
   const walk = await walkOf('a b');
   const results = Object.fromEntries(
     Array.from({ length: 9 }, (_, at) => [`k${at}`, 'x'.repeat(2_000_000)]),
@@ -60,7 +60,7 @@ test('what is too much altogether fails its step, once, and the next path is tri
   expect(operationResults).toEqual({ b: 'done' });
 });
 
-test('one whose spec leaves no space for a status ends, and does not retry forever', async () => {
+test('a Diagnosis with a spec of the largest size ends', async () => {
   const walk = await walkOf('ab', { parameters: { large: 'x'.repeat(1_400_000) } });
   const results = { a: 'y'.repeat(60_000), b: 'y'.repeat(60_000), c: 'y'.repeat(60_000) };
   walk.acts.set('a', () => ({ succeeded: true, results }));
@@ -75,7 +75,7 @@ test('one whose spec leaves no space for a status ends, and does not retry forev
   );
 });
 
-test('what a step did is reported once, though two paths share the step', async () => {
+test('lists the actions of a step once when two paths share it', async () => {
   const walk = await walkOf('ab ac');
   const actions = [{ kind: 'unmount', state: 'done', journalEntry: 7 }];
   const refused = { kind: 'unmount', state: 'refused' };
@@ -91,7 +91,7 @@ test('what a step did is reported once, though two paths share the step', async 
   expect((await walk.status()).actions).toEqual([...actions, refused, refused]);
 });
 
-test('one that is cancelled in the middle of what was approved waits for nobody', async () => {
+test('a Diagnosis that is cancelled during an approved plan does not wait', async () => {
   const walk = await walkOf('a', { recovery: 'Approval' });
   const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
   const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken', actions }];

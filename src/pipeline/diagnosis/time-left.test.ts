@@ -24,7 +24,7 @@ const stored = (spec: object, status: object) => ({
   status: { ...status },
 });
 
-test('what is left of a deadline, and of none', () => {
+test('time left with and without a deadline', () => {
   const { spec, status } = begun({ deadlineSeconds: 30 });
   expect(restMs(spec, status, at(10))).toBe(20_000);
   expect(restMs(spec, status, at(40))).toBe(0);
@@ -38,19 +38,19 @@ test.each([
   ['the deadline is first', 0, { deadlineSeconds: 30 }, 30],
   ['the deadline is later', 61, { deadlineSeconds: 90 }, 90],
   ['all that can pass has passed', 61, {}, Number.POSITIVE_INFINITY],
-])('one that waits is asked again: %s', (_, decided, given, due) => {
+])('time of the next decision: %s', (_, decided, given, due) => {
   const { spec, status } = begun(given);
   expect(askAgainAt(spec, status, at(decided))).toBe(START + due * 1_000);
 });
 
-test('when only an end is left to be written', () => {
+test('time when only the end is left to write', () => {
   const of = (spec: object) => overdueAt(stored(spec, begun().status));
   expect(of({ deadlineSeconds: 30 })).toBe(START + 30_000);
   expect(of({})).toBe(Number.POSITIVE_INFINITY);
   expect(of({ deadlineSeconds: 30, cancel: true })).toBe(0);
 });
 
-test('the retention counts from the end, also when the status has another condition', () => {
+test('the TTL counts from the end, whatever the phase', () => {
   const { spec, status } = begun({ ttlSecondsAfterFinished: 60 });
   const accepted = withReason(status, 'DiagnosisAccepted', at(0), 'node-1');
   const failed = failedFor(accepted, 'SyncDiagnosisFailed', at(600), 'no step');
@@ -61,7 +61,7 @@ test('the retention counts from the end, also when the status has another condit
   expect(retentionMs(stored({}, failed), at(610))).toBeUndefined();
 });
 
-test('one without a status has not ended, and is not deleted', () => {
+test('a Diagnosis without a status has not ended and is not deleted', () => {
   const { status: _, ...object } = stored({ ttlSecondsAfterFinished: 60 }, {});
   expect(retentionMs(object, at(610))).toBeUndefined();
 });

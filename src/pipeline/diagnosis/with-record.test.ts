@@ -21,7 +21,7 @@ const finding = (id: string, more: object = {}) => ({
 const some = (count: number, more?: object) =>
   Array.from({ length: count }, (_, at) => finding(`f${at}`, more));
 
-test('what is found again is listed as it was seen last, and only once', () => {
+test('lists a repeated finding once, as it was found last', () => {
   const first = withRecord({}, { findings: some(2) });
   const later = withRecord(first, { findings: [finding('f0', { state: 'damaged' })] });
   expect(later.findings?.map(({ id, state }) => [id, state])).toEqual([
@@ -33,7 +33,7 @@ test('what is found again is listed as it was seen last, and only once', () => {
   expect(other.findings).toHaveLength(3);
 });
 
-test('proof is listed up to the limit; a finding without it says how much there was', () => {
+test('lists proof up to a limit, and counts the rest', () => {
   const status = withRecord({}, { findings: some(60) });
   const { findings = [] } = status;
   expect(findings).toHaveLength(60);
@@ -46,7 +46,7 @@ test('proof is listed up to the limit; a finding without it says how much there 
   expect(status).not.toHaveProperty('findingsNotListed');
 });
 
-test('a thousand steps that find something new each do not fill the status', () => {
+test('the findings of a thousand steps do not fill the status', () => {
   let status: DiagnosisStatus = {};
   for (let at = 0; at < 1_000; at += 1) {
     const description = {

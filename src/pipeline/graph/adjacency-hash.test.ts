@@ -51,7 +51,7 @@ test.each([
   expect(adjacencyHash(list)).toBe(label);
 });
 
-test('a node is known by its position, whatever it says', () => {
+test('the id of a node is its position', () => {
   const list = [
     { id: 7, to: [1] },
     { id: 9, operation: 'http-operation' },

@@ -77,7 +77,7 @@ const bad: StepResult = { succeeded: false, message: 'it answered 204' };
 const conditionsOf = ({ conditions = [] }: DiagnosisStatus) =>
   conditions.map(({ type, reason }) => `${type} ${reason}`);
 
-test('one that names other nodes too says in its end that they were not handled', () => {
+test('a Diagnosis of several nodes lists those that were not diagnosed', () => {
   const targetSelector = { nodeNames: ['my-node', 'elsewhere'] };
   const { status } = driven(seenWith({ spec: { operationSet: 'set', targetSelector } }), good);
   expect(status.phase).toBe('Succeeded');
@@ -92,7 +92,7 @@ test('one that names other nodes too says in its end that they were not handled'
   });
 });
 
-test('the pipeline of the four subpath steps ends as it is documented', () => {
+test('the documented graph of four subpath steps ends as documented', () => {
   const { ran, status } = driven(seenWith({ set: setOf(SEED) }), good);
   expect(ran).toEqual(SEED.slice(1).map(({ operation }) => operation));
   const { steps, operationResults, ...rest } = status;
@@ -126,7 +126,7 @@ test('the pipeline of the four subpath steps ends as it is documented', () => {
   expect(steps?.map(({ startTime }) => startTime)).toEqual(Array(4).fill(lastTransitionTime));
 });
 
-test('a path that fails is followed by the next, from its first step, and its results stay', () => {
+test('after a failed path the next one starts at its first step, and the results stay', () => {
   const { ran, status } = driven(seenWith(), (operation) =>
     operation === 'b' ? bad : good(operation),
   );
@@ -148,7 +148,7 @@ test('a path that fails is followed by the next, from its first step, and its re
   ]);
 });
 
-test('when all paths have failed, a condition says so', () => {
+test('a condition reports that all paths failed', () => {
   const { ran, status } = driven(seenWith(), (operation) =>
     operation === 'c' || operation === 'd' ? bad : good(operation),
   );
@@ -172,20 +172,20 @@ test('results of a later step win', () => {
 const later = (seen: SeenDiagnosis): SeenDiagnosis =>
   seen.status.startTime ? { ...seen, now: new Date(START + 60_000) } : seen;
 
-test('an Operation that comes a moment later is waited for', () => {
+test('waits for an Operation that is applied later', () => {
   const { ran, waits } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good);
   expect(ran).toEqual(['a']);
   expect(waits).toBe('Operation b not found');
 });
 
-test('where nobody can bring it, nothing is waited for', () => {
+test('does not wait where no object can arrive', () => {
   const alone = { arrivalMs: 0, hasOperation: (name: string) => name !== 'b' };
   expect(driven(seenWith(alone), good).ran).toEqual(['a', 'd', 'e']);
   const { status } = driven(seenWith({ arrivalMs: 0, set: { state: 'missing' } }), good);
   expect(conditionsOf(status)).toContain('OperationSetNotFound OperationSetNotFound');
 });
 
-test('an Operation that is missing fails its path, not the whole', () => {
+test('a missing Operation fails its path, not the Diagnosis', () => {
   const { ran, status } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good, later);
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');
@@ -197,7 +197,7 @@ test('an Operation that is missing fails its path, not the whole', () => {
   );
 });
 
-test('an Operation that is deleted meanwhile is missing from then on', () => {
+test('an Operation that is deleted later is missing from then on', () => {
   const { ran, status } = driven(seenWith(), good, (seen, count) =>
     count === 0
       ? later(seen)
@@ -207,7 +207,7 @@ test('an Operation that is deleted meanwhile is missing from then on', () => {
   expect(status.phase).toBe('Succeeded');
 });
 
-test('an OperationSet that changes meanwhile ends it; one that is edited before does not', () => {
+test('a change of the OperationSet ends a running Diagnosis, and one before its start does not', () => {
   const changed = driven(seenWith(), good, (seen, count) =>
     count === 1 ? { ...seen, set: setOf(SEED) } : seen,
   );
@@ -218,7 +218,7 @@ test('an OperationSet that changes meanwhile ends it; one that is edited before 
   expect(driven(seenWith({ hash: 'forged' }), good).status.phase).toBe('Succeeded');
 });
 
-test('a label that is lost on the way is written again, and hides no change of the graph', () => {
+test('restores a lost label, and still notices a change of the graph', () => {
   const begun = driven(seenWith(), good, (seen, count) =>
     count === 1 ? { ...seen, nodeName: undefined } : seen,
   );
@@ -230,7 +230,7 @@ test('a label that is lost on the way is written again, and hides no change of t
   expect(conditionsOf(status)).toContain('OperationSetChanged OperationSetChanged');
 });
 
-describe('what comes later is waited for, but not for ever', () => {
+describe('waits for missing objects up to a limit', () => {
   const laterBy = (ms: number) => (seen: SeenDiagnosis) =>
     seen.status.startTime === undefined ? seen : { ...seen, now: new Date(START + ms) };
 
@@ -272,7 +272,7 @@ describe('what comes later is waited for, but not for ever', () => {
   });
 });
 
-describe('who made it can end it', () => {
+describe('can be ended from outside', () => {
   const spec = { operationSet: 'set', nodeName: 'my-node' };
   const during = (changes: Partial<SeenDiagnosis>) => (seen: SeenDiagnosis, count: number) =>
     count === 2 ? { ...seen, ...changes } : seen;
@@ -294,7 +294,7 @@ describe('who made it can end it', () => {
     expect(driven(limited, good, during({ now: new Date(START + 9_000) })).ran).toHaveLength(3);
   });
 
-  test('by a deadline that counts anew when the clock was set back by months', () => {
+  test('by a deadline that starts again when the clock was set back by months', () => {
     const limited = seenWith({ spec: { ...spec, deadlineSeconds: 10 } });
     const back = START - 100 * 86_400_000;
     const { ran, status } = driven(limited, good, during({ now: new Date(back) }));
@@ -307,19 +307,19 @@ describe('who made it can end it', () => {
     expect(conditionsOf(over.status)).toContain('Failed DeadlineExceeded');
   });
 
-  test('or stop it for a while', () => {
+  test('or suspended', () => {
     const held = driven(seenWith(), good, during({ spec: { ...spec, suspend: true } }));
     expect(held).toMatchObject({ ran: ['a', 'b'], waits: 'spec.suspend is true' });
   });
 });
 
-test('what has ended stays as it is', () => {
+test('an ended Diagnosis stays as it is', () => {
   const { status } = driven(seenWith(), good);
   const cancelled = { operationSet: 'set', nodeName: 'my-node', cancel: true };
   expect(decideNext(seenWith({ status, spec: cancelled }))).toEqual({ kind: 'ended' });
 });
 
-test('after a crash the same step is decided again', () => {
+test('decides the same step again after a crash', () => {
   const { status } = driven(seenWith(), good, (seen, count) =>
     count === 1
       ? { ...seen, spec: { operationSet: 'set', nodeName: 'my-node', suspend: true } }
@@ -330,7 +330,7 @@ test('after a crash the same step is decided again', () => {
   expect(decideNext(seen)).toEqual(decideNext(seen));
 });
 
-test('a checkpoint that names no step ends it with words', () => {
+test('an invalid checkpoint ends the Diagnosis with a message', () => {
   const status = { phase: 'Running' as const, startTime: '2021-06-02T07:28:55Z' };
   const checkpoint = { pathIndex: 7, nodeIndex: 0 };
   const seen = seenWith({ status: { ...status, checkpoint }, hash: adjacencyHash(BRANCHED) });
@@ -338,7 +338,7 @@ test('a checkpoint that names no step ends it with words', () => {
   expect(ended).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'SyncDiagnosisFailed' }] });
 });
 
-test('the list of steps has a limit, and says what it left out', () => {
+test('limits the list of steps, and counts the rest', () => {
   const path = Array.from({ length: 499 }, (_, at) => ({ id: at + 1, operation: 's' }));
   const paths = [path, path, path];
   const set: SeenSet = { state: 'ready', hash: 'h', paths };
@@ -351,7 +351,7 @@ test('the list of steps has a limit, and says what it left out', () => {
   expect(status.steps?.[0]?.message).toMatch(/^m{4096} [.]{3} \(\d+ more characters\)$/);
 });
 
-test('messages of many steps are short, once the long ones have used up the limit', () => {
+test('shortens messages of steps at the limit of all messages', () => {
   const paths = Array.from({ length: 200 }, (_, at) => [{ id: at + 1, operation: 's' }]);
   const message = 'The server is away. '.repeat(500);
   const set: SeenSet = { state: 'ready', hash: 'h', paths };

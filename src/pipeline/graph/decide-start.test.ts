@@ -28,7 +28,7 @@ test.each(['PodNotFound', 'ContainerNotFound'] as const)('with %s no step is run
   });
 });
 
-test('where nobody can say whether the pod is there, a condition says so and it goes on', () => {
+test('a condition reports that the pod could not be verified, and the Diagnosis runs', () => {
   const decision = decided(
     { podReference: POD },
     { state: 'unknown', why: 'the kubelet is silent' },
@@ -40,7 +40,7 @@ test('where nobody can say whether the pod is there, a condition says so and it 
   });
 });
 
-test('a pod is looked for once, before the first step, and only where one is named', () => {
+test('looks for the pod once, before the first step, and only if there is one', () => {
   expect(decided({ podReference: POD })).toEqual({ kind: 'find-pod', pod: POD });
   const targetSelector = { podReferences: [POD] };
   expect(decided({ targetSelector })).toEqual({ kind: 'find-pod', pod: POD });

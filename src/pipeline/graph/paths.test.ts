@@ -40,7 +40,7 @@ describe('paths, depth first and in the order of "to"', () => {
     expect(pathsOf([])).toEqual([]);
   });
 
-  test('nodes are copied whole, numbered by their position', () => {
+  test('copies nodes completely, with their position as id', () => {
     const list = [
       { to: [1] },
       { id: 9, operation: 'a', to: [2], unknown: 'x' },
@@ -74,7 +74,7 @@ function diamonds(k: number) {
   return [...list, { operation: 'end' }];
 }
 
-describe('what stands against a graph', () => {
+describe('problems of a graph', () => {
   const reported = (list: Parameters<typeof checkGraph>[0]) =>
     checkGraph(list).map(
       ({ severity, place, what }) => `${severity} ${place.slice(2).join('.')}: ${what}`,
@@ -113,7 +113,7 @@ describe('what stands against a graph', () => {
     expect(reported(graph(text))).toEqual(expected);
   });
 
-  test('a target that does not exist is met with those that do', () => {
+  test('reports a missing target beside existing ones', () => {
     expect(checkGraph(graph('0:1,2;1:7;2:'))).toMatchObject([{ fix: 'use positions from 1 to 2' }]);
   });
 
@@ -121,7 +121,7 @@ describe('what stands against a graph', () => {
     expect(reported([])).toEqual(['problem : the graph has no step']);
   });
 
-  test('the start node runs nothing, every other one something, and ids are positions', () => {
+  test('only the start node has no operation, and ids are positions', () => {
     const list = [
       { operation: 'a', dependences: [1], to: [1] },
       { id: 4, operation: '' },
@@ -139,7 +139,7 @@ describe('what stands against a graph', () => {
     expect(reported(list)).toEqual(['problem : the graph has 501 nodes, and the limit is 500']);
   });
 
-  test('a graph in which everything is wrong has no larger answer than one', () => {
+  test('limits the problems of a graph', () => {
     const others = Array.from({ length: 499 }, (_, at) => at + 1);
     const complete = others.map((own) => {
       return { operation: 'a', to: others.filter((each) => each !== own) };
@@ -154,7 +154,7 @@ describe('what stands against a graph', () => {
     expect(edges.at(-1)).toBe('problem : 248901 more problems');
   });
 
-  test('more paths than a status holds, however many that are', () => {
+  test('more paths than a status can have', () => {
     expect(reported(diamonds(8))).toEqual([]);
     expect(reported(diamonds(12))[0]).toContain('the graph has 4,096 paths, which need ');
     expect(reported(diamonds(12))[0]).toContain(' MB in its status, and the limit is 0.5');

@@ -145,13 +145,13 @@ test.each(ROWS)('a Diagnosis that %s: %s', (_, result, status, spec = {}) => {
   expect(resultOf(spec, status)).toBe(result);
 });
 
-test('every result can come about', () => {
+test('every result is possible', () => {
   expect(new Set(ROWS.map(([, result]) => result))).toEqual(
     new Set([undefined, ...Object.keys(RESULTS)]),
   );
 });
 
-test('a result is set, taken back, and does not follow from itself', () => {
+test('sets and removes a result, which does not depend on itself', () => {
   const asking = { phase: 'Running', plan: 'abc' } as const;
   const waiting = withResult(APPROVAL, asking);
   expect(waiting).toEqual({ ...asking, result: 'WaitingForApproval' });

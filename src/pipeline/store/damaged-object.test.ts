@@ -65,7 +65,7 @@ test.each(DAMAGES)('a row that is %s does not affect the others', async (_, text
   expect(settled[0]).toHaveProperty('reason.reason', 'Damaged');
 });
 
-test('what is damaged can be deleted, and made anew', async () => {
+test('a damaged object can be deleted and created again', async () => {
   const { store } = await damagedStore("'{'");
   const { resourceVersion } = await store.list('Diagnosis');
   const { signal: stop } = new AbortController();

@@ -53,7 +53,7 @@ test.each(['Automatic', 'Approval', 'Never'] as const)(
   },
 );
 
-test('an alert becomes a Diagnosis of its node and its pod', () => {
+test('an alert becomes a Diagnosis for its node and its pod', () => {
   expect(madeOf(LABELS)).toEqual({
     apiVersion: 'diagnosis.kubediag.org/v1',
     kind: 'Diagnosis',
@@ -84,7 +84,7 @@ test('an alert becomes a Diagnosis of its node and its pod', () => {
   });
 });
 
-test('labels go over the parameters of the Trigger, and one that is absent adds nothing', () => {
+test('labels override the parameters of the Trigger, and an absent one adds nothing', () => {
   const by = trigger(
     { parameterInjectionLabels: ['severity', 'absent', 'toString'] },
     { parameters: { severity: 'none', size: '5' } },
@@ -125,12 +125,12 @@ test('without the label, the node is that of the Trigger, or else that of the po
   expect(madeOf(nothing)).toEqual({ why: expect.stringContaining('names no node and no pod') });
 });
 
-test('half of a pod is no pod', () => {
+test('ignores a pod without namespace or name', () => {
   const { namespace: _, ...labels } = LABELS;
   expect(madeOf(labels)).not.toHaveProperty('spec.podReference');
 });
 
-test('what could not be stored is refused with its field', () => {
+test('rejects an invalid Diagnosis with the place of the problem', () => {
   expect(madeOf({ ...LABELS, pod: 'Not A Pod' })).toEqual({
     why: 'spec.podReference.name of the Diagnosis would be invalid: not a valid name of a Kubernetes object',
   });
@@ -150,7 +150,7 @@ test.each([
   });
 });
 
-test('a common event becomes a Diagnosis of the node of its Trigger', () => {
+test('a common event becomes a Diagnosis for the node of its Trigger', () => {
   const read = readCommonEvent({ summary: 'high load', class: 'High CPU', source: 'x' });
   if (!read.ok) throw new Error(read.why);
   const event: TriggerEvent = { source: 'commonEventTemplate', what: read.value };
@@ -177,7 +177,7 @@ test('a common event becomes a Diagnosis of the node of its Trigger', () => {
   expect(diagnosisOf(by({ nodeName: 'another' }), event, HERE, { now: NOW }).ok).toBe(false);
 });
 
-test('there is another name for the same second', () => {
+test('has further names for the same second', () => {
   const second = diagnosisOf(trigger(), alert(LABELS), HERE, { now: NOW, nameChoice: 2 });
   expect(second).toMatchObject({
     value: { metadata: { name: expect.stringMatching(/[.]1622707344-2$/) } },

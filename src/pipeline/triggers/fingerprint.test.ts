@@ -9,7 +9,7 @@ test.each([
   expect(fingerprintOf(labels)).toBe(wanted);
 });
 
-test('where one text ends and the next begins is counted', () => {
+test('the borders of strings are part of the hash', () => {
   expect(fingerprintOf({ a: 'bc' })).not.toBe(fingerprintOf({ ab: 'c' }));
 });
 

@@ -76,7 +76,7 @@ test.each([
   ['UTC', '2021-06-03T08:52:24.500Z', '^2021-06-03 08:52:24\\.5 \\+0000 UTC$'],
   ['another zone', '2021-06-03T16:52:24+08:00', '^2021-06-03 16:52:24 \\+0800 \\+0800$'],
   ['none', '', '^0001-01-01 00:00:00 \\+0000 UTC$'],
-])('a time is compared in the words of Go: %s', (_, startsAt, pattern) => {
+])('compares a time as Go formats it: %s', (_, startsAt, pattern) => {
   const given = sent({ ...alert, startsAt });
   expect(compared('prometheusAlertTemplate', { startsAt: pattern }, given)).toEqual(TRUE);
 });
@@ -148,17 +148,17 @@ test.each([
   expect(compared('commonEventTemplate', regexp, read.value)).toEqual(wanted);
 });
 
-test('a template without patterns takes every event', () => {
+test('a template without patterns matches every event', () => {
   const spec = { operationSet: 'set', sourceTemplate: { commonEventTemplate: {} } };
   expect(matcherFor(spec, 'commonEventTemplate')({})).toEqual(TRUE);
 });
 
-test('a Trigger that waits for something else does not match', () => {
+test('a Trigger with another template does not match', () => {
   const match = matcherFor(triggerOn('kubernetesEventTemplate', {}), 'prometheusAlertTemplate');
   expect(match(sent(alert))).toEqual(FALSE);
 });
 
-test('every invalid pattern is reported with its field', () => {
+test('reports every invalid pattern with its place', () => {
   const regexp = { alertName: '(alert1', labels: { 'a.b': '[z-a]', node: 'node1' } };
   const reported = checkPatterns(triggerOn('prometheusAlertTemplate', regexp));
   expect(reported.map(({ place, what }) => [placeText(place), what])).toEqual([
@@ -187,7 +187,7 @@ test.each([
 
 const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`label${at}`, 'x']));
 
-test('more patterns than anybody needs are refused', () => {
+test('rejects too many patterns', () => {
   expect(checkPatterns(triggerOn('prometheusAlertTemplate', { labels: many }))).toMatchObject([
     { what: '101 patterns, and the limit is 100' },
   ]);
@@ -199,13 +199,13 @@ test.each([
   ['(a|aa)+$', 'a'],
   ['(x+x+)+y', 'x'],
   ['(?i)(?:.*a.{30}|.*b.{31})c', 'ab'],
-])('%s has an answer on the longest text', (alertName, letters) => {
+])('%s ends on the longest text', (alertName, letters) => {
   const text = `${letters.repeat(TEXT_CHARACTERS_MAX / letters.length - 1)}!`;
   const given = { labels: { alertname: text } };
   expect(compared('prometheusAlertTemplate', { alertName }, given)).toEqual(FALSE);
 });
 
-test('a large pattern is not compared with a long text, and all patterns count together', () => {
+test('limits the work of all patterns of a Trigger together', () => {
   const large = '(?i)(?:.*a.{300}|.*b.{301}|.*a.{302})c';
   const given = (length: number) => ({ labels: { alertname: 'b'.repeat(length), x: 'b' } });
   const of = (regexp: object, length: number) =>
