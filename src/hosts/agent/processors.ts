@@ -5,7 +5,7 @@ import { failedWith, type StepInput } from '../../pipeline/operations/operation-
 import type { OwnProcessor } from '../../pipeline/operations/own-processor.ts';
 import { runOperation } from '../../pipeline/operations/run-operation.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
-import { type StepListener, withStepHost } from '../local-node/step-host.ts';
+import { type StepListener, stepHosts } from '../local-node/step-host.ts';
 import type { ProcessorBackend } from '../web/processor-handler.ts';
 import { PROCESSORS_MAX } from './limits.ts';
 
@@ -18,6 +18,7 @@ export function processorBackend(
   listener: StepListener,
   repairing: Semaphore,
 ): ProcessorBackend {
+  const withHost = stepHosts(node, listener);
   let running = 0;
   return {
     processorPaths: processors.map(({ path }) => path),
@@ -37,11 +38,8 @@ export function processorBackend(
       } as const;
       const consent = async () => ({ given: isDryRun ? 'to-plan' : 'to-act' }) as const;
       const run = () =>
-        withStepHost(
-          { node, consent, stop },
-          timeoutMs,
-          (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
-          listener,
+        withHost({ consent, stop, timeoutMs }, (host) =>
+          runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
         );
       const own = processors.find((each) => each.path === path);
       try {

@@ -4,12 +4,12 @@ import { assignIn } from '../../pipeline/diagnosis/assign.ts';
 import { podLookup } from '../../pipeline/diagnosis/find-pod.ts';
 import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
 import type { OperationLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
-import { type StepNode, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
+import { stepsOn } from '../../pipeline/diagnosis/run-step.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import type { Store } from '../../pipeline/store/store.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
-import { type StepListener, withStepHost } from '../local-node/step-host.ts';
+import { type StepListener, stepHosts } from '../local-node/step-host.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import { EARLIER_ACTIONS_MS } from './limits.ts';
 
@@ -30,8 +30,7 @@ const noConsent = async () => ({ given: 'none', why: 'only the journal is read' 
 /** Drives the Diagnoses of this node's store on this node. */
 export function runnerHere(options: RunnerOptions): Runner {
   const { store, lookup, node, nodeName, metrics, repairing, shutdown, listener } = options;
-  const withHost: StepNode['withHost'] = ({ timeoutMs, ...request }, use) =>
-    withStepHost({ node, ...request }, timeoutMs, use, listener);
+  const withHost = stepHosts(node, listener);
   const steps = stepsOn({ repairing, withHost });
   return new Runner({
     store,
@@ -42,13 +41,13 @@ export function runnerHere(options: RunnerOptions): Runner {
     runStep: metrics.timed(steps),
     findPod: podLookup({ withHost }),
     earlierActionsFor: (purpose) => {
-      const request = { node, consent: noConsent, stop: shutdown, purpose };
-      return withStepHost(
-        request,
-        EARLIER_ACTIONS_MS,
-        ({ earlierActions }) => earlierActions(),
-        listener,
-      );
+      const request = {
+        timeoutMs: EARLIER_ACTIONS_MS,
+        consent: noConsent,
+        stop: shutdown,
+        purpose,
+      };
+      return withHost(request, ({ earlierActions }) => earlierActions());
     },
     shutdown,
     onError: listener.onError,

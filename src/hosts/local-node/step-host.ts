@@ -8,12 +8,13 @@ import { type ManagedNode, openRepairOn } from './open-repair.ts';
 import { type CheckListener, runCheck } from './run-check.ts';
 import { bundleNameOf, saveBundle } from './save-bundle.ts';
 
-export interface StepHostOptions {
-  readonly node: ManagedNode;
+/** What one step needs of its host. */
+interface StepRequest {
+  readonly timeoutMs: number;
   readonly consent: ProcessorHost['consent'];
   readonly stop: AbortSignal;
   /** The step of a Diagnosis that it is for, the same in every attempt. */
-  readonly purpose?: string | undefined;
+  readonly purpose?: string;
 }
 
 export interface StepListener extends CheckListener {
@@ -23,10 +24,20 @@ export interface StepListener extends CheckListener {
   readonly onLetGo: (node: LiveNode) => Promise<void>;
 }
 
-/** Passes this node to one step, within its time; an action that has started is not cut short. */
-export async function withStepHost<T>(
-  { node: managed, consent, stop, purpose }: StepHostOptions,
-  timeoutMs: number,
+export type WithHost = <T>(
+  request: StepRequest,
+  use: (host: ProcessorHost) => Promise<T>,
+) => Promise<T>;
+
+/** Opens this node for one step after another. */
+export function stepHosts(node: ManagedNode, listener: StepListener): WithHost {
+  return (request, use) => withStepHost(node, request, use, listener);
+}
+
+/** Within the time of the step; an action that has started is not cut short. */
+async function withStepHost<T>(
+  managed: ManagedNode,
+  { timeoutMs, consent, stop, purpose }: StepRequest,
   use: (host: ProcessorHost) => Promise<T>,
   listener: StepListener,
 ): Promise<T> {

@@ -13,7 +13,7 @@ export function podLookup({
   const semaphore = new Semaphore(READING_STEPS_MAX);
   return (pod, restMs, stop) => {
     const timeoutMs = Math.max(Math.min(POD_LOOKUP_MS, restMs), 1);
-    const request = { timeoutMs, purpose: '', stop, consent: noConsent };
+    const request = { timeoutMs, stop, consent: noConsent };
     return semaphore.run(
       () => withHost(request, ({ snapshot }) => podReferenceOn(snapshot(), pod)),
       stop,

@@ -307,7 +307,7 @@ test('a cancel and a deadline end a step that waits in the queue', async () => {
   const gate = Promise.withResolvers<void>();
   const run = stepsOn({
     withHost: async ({ purpose }, use) => {
-      begun.push(purpose);
+      begun.push(purpose ?? '');
       await gate.promise;
       return use({} as ProcessorHost);
     },

@@ -38,7 +38,7 @@ export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
 export interface HostRequest {
   readonly timeoutMs: number;
   readonly consent: ProcessorHost['consent'];
-  readonly purpose: string;
+  readonly purpose?: string;
   readonly stop: AbortSignal;
 }
 

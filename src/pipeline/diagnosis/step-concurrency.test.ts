@@ -147,7 +147,7 @@ test('a plan does not wait for a repair', async () => {
   const gate = Promise.withResolvers<never>();
   const run = stepsOn({
     withHost: ({ purpose }) => {
-      begun.push(purpose);
+      begun.push(purpose ?? '');
       return gate.promise;
     },
   });

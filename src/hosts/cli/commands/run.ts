@@ -11,11 +11,11 @@ import type { Settled } from '../../../node/repair/settle-unfinished.ts';
 import type { DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
 import { podLookup } from '../../../pipeline/diagnosis/find-pod.ts';
-import { type StepNode, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
+import { stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
 import type { CurrentDiagnosis } from '../../../pipeline/operations/step-input.ts';
 import { nodeNameOf } from '../../local-node/node-name.ts';
-import { withStepHost } from '../../local-node/step-host.ts';
+import { stepHosts } from '../../local-node/step-host.ts';
 import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
 import { fieldValidationOf, type ValidateMode } from '../command-line/validate-mode.ts';
 import { managedNode } from '../input/open-node.ts';
@@ -125,8 +125,7 @@ async function walked(
     onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
     onLetGo: (left: LiveNode) => reportAbandoned(left, terminal),
   };
-  const withHost: StepNode['withHost'] = ({ timeoutMs, ...request }, use) =>
-    withStepHost({ node, ...request }, timeoutMs, use, listener);
+  const withHost = stepHosts(node, listener);
   const steps = stepsOn({
     withHost,
     consent: () => consentOf(asked, terminal),
