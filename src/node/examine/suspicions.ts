@@ -1,10 +1,11 @@
-import { kubeletLogOf } from '../evidence/logs/log-entries.ts';
+import { kubeletLogOf, type LogEntry } from '../evidence/logs/log-entries.ts';
 import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { originText } from '../model/origin.ts';
 import type { Gathering } from './gathering.ts';
 import { SUSPICION_CHARACTERS_MAX } from './limits.ts';
 import { bareNames, listedPaths } from './listed-folders.ts';
+import type { TextKind } from './text-kinds.ts';
 
 /** What the texts hint at without being evidence of it: why, by the id of the fault. */
 export type SuspectedFaults = ReadonlyMap<string, string>;
@@ -15,16 +16,21 @@ export function suspicionsIn(
   faults: readonly AnyFault[],
 ): SuspectedFaults {
   const signatures = [...SIGNATURES, ...faults.flatMap((fault) => fault.logSignatures ?? [])];
-  const quotes = [...(parts.get('other') ?? []), ...(parts.get('events') ?? [])].flatMap(
-    ({ text, name }) => kubeletLogOf(text, name, { now, signatures }).entries,
-  );
-  const suspected = faults.flatMap(({ id, suspicions = {} }) => {
+  const entriesIn = (...kinds: readonly TextKind[]) =>
+    kinds
+      .flatMap((kind) => parts.get(kind) ?? [])
+      .flatMap(({ text, name }) => kubeletLogOf(text, name, { now, signatures }).entries);
+  const quotes = entriesIn('other', 'events');
+  const logged = entriesIn('log', 'kernel-log');
+  const suspected = faults.flatMap(({ id, isOfTheMoment, suspicions = {} }) => {
+    const isTelling = ({ signature }: LogEntry) => suspicions.quoted?.includes(signature) ?? false;
+    // Even a line of a log shows only that the node had such a fault.
+    const past = (isOfTheMoment ? logged.filter(isTelling) : []).map(
+      (entry) => `${excerptOf(entry)}; whether it is so now, only the node shows`,
+    );
     const quoted = quotes
-      .filter(({ signature }) => suspicions.quoted?.includes(signature))
-      .map(({ origin, text }) => {
-        const excerpt = text.trim().slice(0, SUSPICION_CHARACTERS_MAX);
-        return `${originText(origin)} quotes the kubelet, but not as a line of its log: ${excerpt}`;
-      });
+      .filter(isTelling)
+      .map((entry) => `quoted, but not as a line of the log of the kubelet: ${excerptOf(entry)}`);
     const shown = (['task', 'plain-mounts', 'listing'] as const).flatMap((kind) =>
       (parts.get(kind) ?? []).flatMap(({ text, whole, name }) => {
         const loose = { text, whole, paths: listedPaths(text), names: bareNames(text) };
@@ -33,8 +39,12 @@ export function suspicionsIn(
       }),
     );
     // What somebody quotes is the weakest.
-    const why = [...quoted, ...shown].at(-1);
+    const why = [...past, ...quoted, ...shown].at(-1);
     return why === undefined ? [] : [[id, `suspected: ${why}`] as const];
   });
   return new Map(suspected);
+}
+
+function excerptOf({ origin, text }: LogEntry): string {
+  return `${originText(origin)}: ${text.trim().slice(0, SUSPICION_CHARACTERS_MAX)}`;
 }

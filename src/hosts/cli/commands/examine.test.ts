@@ -174,3 +174,16 @@ describe('whatever it came through', () => {
     expect((await asked(cut))?.verdict).toBe('unknown');
   });
 });
+
+test('a fault of the moment is reported where a text speaks of it, and only there', async () => {
+  const text = '[Tue Nov 20 22:30:22 2018] nf_conntrack: table full, dropping packet\n';
+  const of = async (given: string) =>
+    (await examinedReport({ files: [{ name: 'dmesg', text: given }], unread: [] }, 0)).faults.find(
+      ({ name }) => name === 'conntrack-table-full',
+    );
+  expect(await of(text)).toMatchObject({
+    verdict: 'unknown',
+    reason: expect.stringContaining('suspected: dmesg:1: '),
+  });
+  expect(await of('[Tue Nov 20 22:30:22 2018] eth0: link up\n')).toBeUndefined();
+});

@@ -38,7 +38,9 @@ export async function examine(
 export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {
   const file = await caseFileOf(read.files, new Date(), faults);
   const snapshot = givenSnapshot(file);
-  const reported = faults.filter(({ isOfTheMoment }) => !isOfTheMoment);
+  const reported = faults.filter(
+    ({ id, isOfTheMoment }) => !isOfTheMoment || file.suspicions.has(id),
+  );
   const judged = await checkUp(reported, snapshot);
   const whole: Judged[] = [];
   const missing: MissingReport[] = [];
