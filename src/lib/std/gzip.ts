@@ -13,6 +13,11 @@ export async function gunzip(packed: Uint8Array, bytesMax: number): Promise<Uint
   return transformed(packed, new DecompressionStream('gzip'), bytesMax);
 }
 
+interface ByteReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: undefined }>;
+  cancel(): Promise<void>;
+}
+
 async function transformed(
   bytes: Uint8Array,
   transform: CompressionStream | DecompressionStream,
@@ -24,7 +29,7 @@ async function transformed(
       controller.close();
     },
   });
-  const reader = source.pipeThrough(transform).getReader();
+  const reader: ByteReader = source.pipeThrough(transform).getReader();
   // Only what is written takes memory, so the limit may be far too large.
   const all = new Uint8Array(bytesMax);
   let length = 0;

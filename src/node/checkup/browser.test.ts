@@ -38,7 +38,7 @@ async function loadPage(): Promise<(packed: Uint8Array) => Promise<string>> {
   runInContext(outputFiles[0]?.text ?? '', context);
   return (packed) => {
     Object.assign(context, { packed });
-    return runInContext('page.reportOf(packed)', context);
+    return runInContext('page.reportOf(packed)', context) as Promise<string>;
   };
 }
 
