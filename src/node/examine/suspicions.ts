@@ -23,13 +23,14 @@ export function suspicionsIn(
   const quotes = entriesIn('other', 'events');
   const logged = entriesIn('log', 'kernel-log');
   const suspected = faults.flatMap(({ id, isOfTheMoment, suspicions = {} }) => {
-    const isTelling = ({ signature }: LogEntry) => suspicions.quoted?.includes(signature) ?? false;
+    const isSuspicious = ({ signature }: LogEntry) =>
+      suspicions.quoted?.includes(signature) ?? false;
     // Even a line of a log shows only that the node had such a fault.
-    const past = (isOfTheMoment ? logged.filter(isTelling) : []).map(
+    const past = (isOfTheMoment ? logged.filter(isSuspicious) : []).map(
       (entry) => `${excerptOf(entry)}; whether it is so now, only the node shows`,
     );
     const quoted = quotes
-      .filter(isTelling)
+      .filter(isSuspicious)
       .map((entry) => `quoted, but not as a line of the log of the kubelet: ${excerptOf(entry)}`);
     const shown = (['task', 'plain-mounts', 'listing'] as const).flatMap((kind) =>
       (parts.get(kind) ?? []).flatMap(({ text, whole, name }) => {
