@@ -87,7 +87,7 @@ describe('a recovery does nothing', () => {
     expect(stdout).toContain('failed  the mount is in use, and is not taken away by force');
     expect(stdout).toMatch(/held by sh \(pid \d+, fd\/9\)/);
     expect(stdout).toContain('let those processes end, then recover again');
-    expect(stdout).not.toMatch(/^ {2}hand {2}/m);
+    expect(stdout).not.toMatch(/^ {2}run {3}/m);
     const foreseen = await expectRefused(node, '--yes', '--dry-run');
     expect(foreseen.stdout).toContain('failed  the mount is in use');
     expect(foreseen.stdout).toMatch(/held by sh \(pid \d+, fd\/9\)/);

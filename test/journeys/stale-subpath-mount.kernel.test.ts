@@ -79,7 +79,7 @@ describe('a subPath mount whose source was deleted', () => {
     const recover = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
     expect(recover.code).toBe(2);
     expect(recover.stderr).toContain(`unknown: ${FAULT} could not be judged`);
-    expect(recover.stderr).toMatch(/hand {2}.*cp .*--sparse=always /);
+    expect(recover.stderr).toMatch(/run {3}.*cp .*--sparse=always /);
   });
 
   it('of many pods: the worst first, and only what is active is touched', async () => {

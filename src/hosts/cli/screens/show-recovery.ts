@@ -27,7 +27,7 @@ export function unknownLines(unknowns: readonly Unknown[], width: number): strin
       .join('');
   return unknowns
     .map(({ why, manual }) => {
-      const commands = (manual?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
+      const commands = (manual?.commands ?? []).map((text) => `  run   ${printable(text)}\n`);
       return `${part('why', why)}${manual ? part('risk', manual.risk) : ''}${commands.join('')}`;
     })
     .join('');
@@ -85,7 +85,7 @@ export function showOutcome(
   if (outcome.manual) {
     // Commands are there to be copied: never wrapped.
     show('risk', outcome.manual.risk, terminal);
-    for (const command of outcome.manual.commands) out(`  hand  ${printable(command)}\n`);
+    for (const command of outcome.manual.commands) out(`  run   ${printable(command)}\n`);
   }
 }
 
