@@ -88,7 +88,7 @@ function pathsFor({ program, resolvConf: given }: Kubelet): readonly string[] {
 }
 
 /** Servers add up; of search lines the last one counts. A dot at the end of a domain does not. */
-export function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'searches'> {
+function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'searches'> {
   const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
   const nameservers = lines.flatMap(([key, server]) =>
     key === 'nameserver' && server !== undefined ? [server] : [],
