@@ -188,7 +188,7 @@ test('without bpftrace it says which package to install', async () => {
   const args = ['unshare', '--mount', 'sh', '-c', hidden, 'sh', EXECUTABLE, 'trace', 'deletions'];
   const { code, stdout, stderr } = await runProgram([...args, scratch]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain('cannot trace: there is no bpftrace on this machine');
+  expect(stderr).toContain('cannot trace: bpftrace not found');
   expect(stderr).toContain('install the package bpftrace');
 });
 
