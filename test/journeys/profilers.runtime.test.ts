@@ -132,7 +132,7 @@ describe('profilers of a node', () => {
 
   it('leave the network of the node alone, also when a pod shares it', async () => {
     const status = await run('tcpdump-profiler', {}, HOSTED.name);
-    expect(status.steps?.[0]?.message).toContain('it has the network of the node');
+    expect(status.steps?.[0]?.message).toContain('it uses the host network');
     const gone = await run('tcpdump-profiler', {}, 'gone-0');
     expect(gone.conditions?.at(-1)?.reason).toBe('PodNotFound');
   });
