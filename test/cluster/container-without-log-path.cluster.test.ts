@@ -152,7 +152,7 @@ async function trace(clusterCheck: ClusterCheck): Promise<Running> {
   const tracing = startProgram([...clusterCheck.cluster.enter, EXECUTABLE, ...args], {
     environment,
   });
-  await tracing.hasSaid('watching');
+  await tracing.hasSaid('press Ctrl-C');
   return tracing;
 }
 

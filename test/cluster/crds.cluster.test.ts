@@ -247,11 +247,11 @@ it.each([
   [
     'a step in the start node',
     [{ to: [1], operation: 'a' }, { operation: 'b' }],
-    'starts and runs nothing',
+    'is the start and runs nothing',
   ],
   ['a node without a step', [{ to: [1] }, {}], 'a node has no operation'],
   ['an edge into the start', [{ to: [1] }, { operation: 'a', to: [0] }], 'back to the first one'],
-  ['an edge to nowhere', [{ to: [1] }, { operation: 'a', to: [7] }], 'a node that is not there'],
+  ['an edge to nowhere', [{ to: [1] }, { operation: 'a', to: [7] }], 'a node that does not exist'],
   ['a self edge', [{ to: [1] }, { id: 1, operation: 'a', to: [1] }], 'a node leads to itself'],
 ])('refuses a graph with %s', async (_, adjacencyList, args) => {
   expect(await refusalOf(fixture('OperationSet', { adjacencyList }))).toContain(args);

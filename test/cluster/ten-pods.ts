@@ -147,6 +147,8 @@ function doctor(image: string): object {
   }));
   return pod('doctor', {
     hostPID: true,
+    // Connections are tracked for each network namespace.
+    hostNetwork: true,
     volumes: mounts.map(({ name, path }) => ({ name, hostPath: { path } })),
     containers: [
       {
