@@ -63,12 +63,13 @@ export async function openDatabase(path: string, bytesMax: number): Promise<Data
     // Locked until the end: watches would miss the writes of another process.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; ROLLBACK');
     database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216');
-    database.exec(
-      `PRAGMA max_page_count = ${Math.floor(bytesMax / pragma(database, 'page_size'))}`,
-    );
     const version = requireKnown(database, path);
     if (sizeBytes <= CHECKED_AT_START_BYTES_MAX) requireSound(database, path);
     if (version < SCHEMA_VERSION) migrate(database, version);
+    // After the migration, which must succeed on a full store too.
+    database.exec(
+      `PRAGMA max_page_count = ${Math.floor(bytesMax / pragma(database, 'page_size'))}`,
+    );
     return database;
   } catch (error) {
     database?.close();

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -94,6 +94,22 @@ test('has the old form after a crash in the middle, and the next start migrates 
   const after = rowsIn(path);
   expect(after.version).toBe(2);
   expect(after.texts.filter((text) => text.includes('"deed":"unmount'))).toEqual([]);
+});
+
+test('migrates a full store: the new names are longer, and the limit applies afterwards', async () => {
+  const path = olderFile();
+  const database = new DatabaseSync(path);
+  // Short objects with many actions, so that the new names need more pages.
+  const actions = Array.from({ length: 200 }, () => ({ deed: 'a', why: 'b' }));
+  const text = JSON.stringify({ status: { actions } });
+  const add = database.prepare("INSERT INTO objects VALUES ('Diagnosis', 'default', ?, ?)");
+  for (let at = 0; at < 50; at += 1) add.run(`full-${at}`, text);
+  database.close();
+  const bytesMax = statSync(path).size;
+  const store = await openSqliteStore(path, { bytesMax, onError: () => {} });
+  store.close();
+  expect(statSync(path).size).toBeGreaterThan(bytesMax);
+  expect(rowsIn(path).version).toBe(2);
 });
 
 function rowsIn(path: string): { readonly version: number; readonly texts: readonly string[] } {
