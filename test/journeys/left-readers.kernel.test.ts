@@ -13,7 +13,7 @@ const FAULT = 'dead-volume-mount';
 const CHECK = ['check', FAULT, '-o', 'json'];
 const RECOVER = ['recover', FAULT, '--yes'];
 const REST = 'kubernetes.io~cephfs/data';
-const LEFT_BEHIND = /reader \d+, which an earlier look left behind, still waits there/;
+const LEFT_BEHIND = /reader \d+, which an earlier check left behind, still waits there/;
 /** From then on a reader that has lost its parent counts as left behind. */
 const AGE_MS = 6_500;
 

@@ -297,7 +297,7 @@ const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
   'not-asked': 'not asked',
   exited: 'it ended without an answer',
   'too-large': 'larger than the limit',
-  malformed: 'the answer makes no sense',
+  malformed: 'malformed answer',
   unsupported: 'the node does not know this question',
   failed: 'the read failed',
   'not-recorded': 'not in the recording',

@@ -179,7 +179,7 @@ export class ReaderProcess {
     } catch (error) {
       // Only when it is not our reader that runs there: then nothing it says can be used.
       const why = error instanceof Error ? error.message : String(error);
-      this.#events.onDeath(this, `the reader process makes no sense: ${why}`);
+      this.#events.onDeath(this, `the reader process sent a malformed answer: ${why}`);
       return [];
     }
   }

@@ -201,7 +201,7 @@ describe('on a node with a dead mount and one beside it', () => {
 
   test('the dead one is known without a new probe, and the other is probed', async () => {
     const text =
-      `reader ${LEFT}, which an earlier look left behind, still waits there: ` +
+      `reader ${LEFT}, which an earlier check left behind, still waits there: ` +
       `/proc/812/root${TARGET}`;
     expect(await probed(onNode())).toEqual([
       [212, { state: 'dead', text }],
@@ -215,7 +215,7 @@ describe('on a node with a dead mount and one beside it', () => {
   });
 
   test('where eight were left behind, nothing else is probed', async () => {
-    const why = expect.stringContaining('8 readers that earlier looks left behind');
+    const why = expect.stringContaining('8 readers that earlier checks left behind');
     expect(await probed(onNode({}, 7))).toContainEqual([213, { state: 'alive' }]);
     const eight = await probed(onNode({}, 8));
     expect(eight).toContainEqual([212, expect.objectContaining({ state: 'dead' })]);

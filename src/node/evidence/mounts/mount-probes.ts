@@ -211,7 +211,7 @@ function waitedOn(group: readonly Reason[], left: LeftReaders): ProbeResult | un
   );
   if (!found) return undefined;
   const { reader, isSure } = found;
-  const text = `reader ${reader.pid}, which an earlier look left behind, still waits there: ${reader.path}`;
+  const text = `reader ${reader.pid}, which an earlier check left behind, still waits there: ${reader.path}`;
   // Another mount may have come to that path since; but then nobody waits for its server.
   if (isSure || shown.some(({ waiting = 0 }) => waiting > 0)) return { state: 'dead', text };
   return { state: 'not-probed', why: `${text}; perhaps on an earlier mount at this place` };
@@ -220,7 +220,7 @@ function waitedOn(group: readonly Reason[], left: LeftReaders): ProbeResult | un
 function limitReached(probed: number, dead: number, left: number): string | undefined {
   if (left >= LEFT_READERS_MAX) {
     return (
-      `${left} readers that earlier looks left behind wait on dead paths of this node, and no ` +
+      `${left} readers that earlier checks left behind wait on dead paths of this node, and no ` +
       'other is sent after them: they end when their servers answer, or with the node'
     );
   }

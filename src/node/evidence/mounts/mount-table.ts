@@ -208,5 +208,5 @@ function lineAt(text: string, start: number | undefined): string {
 }
 
 function malformed(file: string, line: number, what: string): ReadError {
-  return new ReadError('malformed', file, `line ${line} makes no sense: ${what}`);
+  return new ReadError('malformed', file, `line ${line} is malformed: ${what}`);
 }

@@ -111,7 +111,7 @@ export function stuckFinding(
     ],
     alternatives: [
       ...shared.alternatives,
-      'to repair it, name it (kubediag recover dead-volume-mount --finding ID): a single look does ' +
+      'to repair it, name it (kubediag recover dead-volume-mount --finding ID): a single check does ' +
         'not see how long it waits',
     ],
   };
