@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EXIT_MEANINGS } from '../src/lib/terminal/exit-codes.ts';
+import { faults } from '../src/node/faults/index.ts';
 import {
   brokenLinks,
   type DocRule,
@@ -43,6 +44,30 @@ test('the documents are seen', () => {
   const paths = documents.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(['README.md', 'docs/reference/cli.md']));
   expect(paths).toContain('src/node/reader/README.md');
+});
+
+test('the table of the README lists every fault, and each section of its page has text', () => {
+  const folders = faults.map(({ id }) => `src/node/faults/${id}/README.md`);
+  expect(folders.filter((page) => !readme.includes(`](${page}) | `))).toEqual([]);
+  const empty = folders.flatMap((page) =>
+    emptySections(readFileSync(page, 'utf8')).map((title) => `${page}: ${title}`),
+  );
+  expect(empty).toEqual([]);
+  expect(emptySections('# a\n\n## Cause\n\n## Symptom\n\nIt hangs.\n')).toEqual(['Cause']);
+});
+
+/** The titles of sections that have no line of text. */
+function emptySections(page: string): readonly string[] {
+  const sections = page.split(/^## /m).slice(1);
+  return sections.filter((section) => !/\n\s*\S/.test(section)).map((section) => section.trim());
+}
+
+test('the screen of a healthy node says so', () => {
+  for (const width of [80, 120]) {
+    const screen = readFileSync(`docs/screens/healthy-${width}.txt`, 'utf8');
+    expect(screen).toMatch(/^no fault found\n/);
+    expect(screen).not.toContain('unknown');
+  }
 });
 
 test.each(Object.entries(rules))('%s', (_, rule) => {
