@@ -212,7 +212,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
 
   lab: {
     layer: undefined,
-    does: 'a practice node: creates each fault in private namespaces and removes it',
+    does: 'a practice node: creates most faults in private namespaces and removes them',
     imports: ['std', 'process', 'cri', 'terminal'],
     packages: ['@grpc/grpc-js', '@bufbuild/protobuf'],
   },
