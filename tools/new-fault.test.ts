@@ -55,6 +55,9 @@ test('a new fault of each kind compiles, is listed in order, and fails its test 
   for (const kind of KINDS) {
     expect(before.said).toContain(`quiet-${kind} on active-broken > is judged as the name`);
   }
+  // The tests say what is missing.
+  expect(before.said).toContain('nobody has written yet how to judge the kubelet');
+  expect(before.said).toContain('clear although this read failed; read it in the fault or list it');
   expect(before.status, before.said).toBe(1);
 
   // The short kinds need only their nodes to be described.
@@ -102,6 +105,19 @@ test.each([
   ['stale-subpath-mount', 'is there already'],
 ])('%s is refused: it %s', (name, why) => {
   expect(() => newFault(name, 'custom', PROJECT)).toThrow(why);
+});
+
+test.each([
+  [['--help'], 0, 'threshold  a number'],
+  [[], 64, 'threshold  a number'],
+  [['journal'], 64, 'is no name'],
+  [['quiet-journal', '--kind', 'other'], 64, '--kind is one of'],
+  [['quiet-journal', '--color'], 64, '--color'],
+])('the command with %j ends with %i and says why, without a stack', (args, code, text) => {
+  const script = join(PROJECT, 'tools/new-fault.ts');
+  const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([code, expect.stringContaining(text)]);
+  expect(stderr).not.toMatch(/^ +at /m);
 });
 
 test('an unknown kind is refused', () => {

@@ -22,7 +22,7 @@ export function newFault(name: string, kind: Kind, project: string): readonly st
   const files = new Map([
     ['fault.ts', FAULTS[kind](name, value)],
     ...(kind === 'custom' ? [['diagnose.ts', DIAGNOSE] as const] : []),
-    ['fault.test.ts', test(value)],
+    ['fault.test.ts', kind === 'threshold' ? thresholdTest(value) : test(value)],
     ['README.md', page(name)],
   ]);
   mkdirSync(join(project, folder), { recursive: true });
@@ -55,6 +55,7 @@ export const ${value} = defineFault({
   diagnose,
 });
 `,
+  // Numbers of the kernel are of the moment: no text that somebody sent can show them.
   threshold: (
     name,
     value,
@@ -74,6 +75,7 @@ const evidence = defineEvidence<{ used: KernelNumber; limit: KernelNumber }>({
 
 export const ${value} = defineShortFault({
   ${manifest(name)}
+  isOfTheMoment: true,
   isOfTheNode: true,
   checks: [
     threshold({
@@ -142,7 +144,7 @@ function manifest(name: string): string {
 /** What every finding of a short fault says. */
 const COMMON = `blastRadius: 'what fails while the node has the fault',
   excluded: ['a state that looks like it, and how it was ruled out'],
-  steps: ['risk: what can go wrong', 'the command that repairs it'],`;
+  steps: ['risk: what can go wrong', 'sysctl --write NAME=VALUE'],`;
 
 // SwollenJournal
 function reasonOf(name: string): string {
@@ -178,23 +180,71 @@ describeFault(${value}, {
 `;
 }
 
+function thresholdTest(value: string): string {
+  return `import { describeFault } from '../../../../test/describe-fault.ts';
+import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
+import { ${value} } from './fault.ts';
+
+const used = (count: number) =>
+  syntheticWorker({})
+    .file('/proc/sys/FILE_USED', \`\${count}\\n\`)
+    .file('/proc/sys/FILE_LIMIT', '100\\n');
+
+describeFault(${value}, {
+  nodes: {
+    // Replace the numbers by those of a broken and of a nearly broken node.
+    'active-broken': used(0),
+    'latent-soon': used(0),
+    healthy: used(0),
+  },
+  optionalReads: [{ reads: /^(?!.*FILE_)/, why: 'only the two numbers decide' }],
+});
+`;
+}
+
 function page(name: string): string {
   const headings = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'Manual steps'];
   return `# ${name}\n\n${headings.map((heading) => `## ${heading}\n`).join('\n')}`;
 }
 
-const NEXT = `Next: describe a broken and a healthy node in fault.test.ts, judge them in diagnose.ts, write the page, then npm run generate. CONTRIBUTING.md has the steps.`;
+const JUDGE: Readonly<Record<Kind, string>> = {
+  threshold: 'read the two numbers and set the limits in fault.ts',
+  signature: 'write the pattern of the line in fault.ts',
+  custom: 'judge them in diagnose.ts',
+};
 
-if (import.meta.main) {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { kind: { type: 'string', default: 'custom' } },
-  });
-  const created = newFault(
-    positionals[0] ?? '',
-    values.kind as Kind,
-    join(import.meta.dirname, '..'),
-  );
-  for (const path of created) console.error(path);
-  console.error(NEXT);
+const USAGE = `Usage: npm run new-fault -- NAME --kind KIND
+
+Create the skeleton of a fault. NAME has two words or more, such as stale-mount. KIND is one of:
+  threshold  a number near its limit, or two facts that should agree
+  signature  a line in the log of the kubelet or the kernel
+  custom     everything else, and every fault with a repair (the default)`;
+
+/** Answers with the exit code. */
+function main(): number {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        kind: { type: 'string', default: 'custom' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    const [name] = positionals;
+    if (values.help || name === undefined) {
+      console.error(USAGE);
+      return values.help ? 0 : 64;
+    }
+    const kind = values.kind as Kind;
+    for (const path of newFault(name, kind, join(import.meta.dirname, '..'))) console.error(path);
+    console.error(
+      `Next: describe a broken and a healthy node in fault.test.ts, ${JUDGE[kind]}, write the page, then npm run generate. CONTRIBUTING.md has the steps.`,
+    );
+    return 0;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return 64;
+  }
 }
+
+if (import.meta.main) process.exitCode = main();
