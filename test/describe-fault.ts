@@ -24,7 +24,9 @@ import { goldenAnswer, messagesOf } from './golden-answer.ts';
 import type { SyntheticNodes } from './synthetic-node.ts';
 
 /** Ways in which a read can fail that say nothing about the node. */
-const FAILURES: readonly ReadFailure[] = ['timeout', 'denied', 'failed', 'malformed', 'too-large'];
+const FAILURES: readonly ReadFailure[] = [
+  ...(['timeout', 'not-asked', 'denied', 'failed', 'exited', 'malformed', 'too-large'] as const),
+];
 
 /** Reads without which a clear node stays clear, also when all of them fail at once. */
 export interface OptionalReads {

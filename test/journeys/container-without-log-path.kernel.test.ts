@@ -163,30 +163,35 @@ describe('a node whose /bin is gone', () => {
     },
   );
 
-  it('is restored by the next recovery when one was killed after the removal', async () => {
-    const removed = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
-    runtime.beforeAnswer = async (call) => {
-      if (call !== 'ListContainers' || !runtime.commands.includes(REMOVED.at(-1) ?? '')) return;
-      removed.resolve();
-      await held.promise;
-    };
-    const killed = node.start(['recover', FAULT, '--yes']);
-    await removed.promise;
-    process.kill(await childOf(killed.child.pid ?? 0), 'SIGKILL');
-    await killed.end;
-    held.resolve();
-    runtime.beforeAnswer = () => {};
-    expect(binOf(node)).toBeUndefined();
-    const next = await node.kubediag('recover', FAULT, '--yes');
-    expect(next.stdout, next.stderr).toContain('an earlier recovery was interrupted; left to do');
-    expect(next.stdout).toContain('1 repaired, 0 refused, 0 failed\n');
-    expect(next.code, next.stderr).toBe(0);
-    expect(binOf(node)).toBe('usr/bin');
-    expect(runtime.commands).toEqual(REMOVED);
-    const last = await node.kubediag('recover', FAULT, '--yes');
-    expect(last, last.stdout + last.stderr).toMatchObject({ code: 0, stdout: '' });
-  });
+  it.each(['FAULT', '--finding'])(
+    'is restored by the next recovery with %s when one was killed after the removal',
+    async (by) => {
+      const { findings } = await check();
+      const named = by === 'FAULT' ? [FAULT] : ['--finding', findings[0]?.id ?? ''];
+      const removed = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      runtime.beforeAnswer = async (call) => {
+        if (call !== 'ListContainers' || !runtime.commands.includes(REMOVED.at(-1) ?? '')) return;
+        removed.resolve();
+        await held.promise;
+      };
+      const killed = node.start(['recover', FAULT, '--yes']);
+      await removed.promise;
+      process.kill(await childOf(killed.child.pid ?? 0), 'SIGKILL');
+      await killed.end;
+      held.resolve();
+      runtime.beforeAnswer = () => {};
+      expect(binOf(node)).toBeUndefined();
+      const next = await node.kubediag('recover', ...named, '--yes');
+      expect(next.stdout, next.stderr).toContain('an earlier recovery was interrupted; left to do');
+      expect(next.stdout).toContain('1 repaired, 0 refused, 0 failed\n');
+      expect(next.code, next.stderr).toBe(0);
+      expect(binOf(node)).toBe('usr/bin');
+      expect(runtime.commands).toEqual(REMOVED);
+      const last = await node.kubediag('recover', FAULT, '--yes');
+      expect(last, last.stdout + last.stderr).toMatchObject({ code: 0, stdout: '' });
+    },
+  );
 
   it('does not keep us from unmounting either', async () => {
     await node.stopKubelet();

@@ -187,7 +187,7 @@ export class DiskError extends Error {
   override readonly name = 'DiskError';
   readonly todo: string;
 
-  constructor(message: string, todo = `see to it, or ${OTHER_FOLDER}`) {
+  constructor(message: string, todo = `fix that, or ${OTHER_FOLDER}`) {
     super(message);
     this.todo = todo;
   }
@@ -232,7 +232,7 @@ export function adviceOn(error: unknown, instead = OTHER_FOLDER): DiskAdvice | u
   const isDisk = error instanceof Error && 'syscall' in error;
   return (
     diskAdvice(error, { isRoot, instead }) ??
-    (isDisk ? { why: error.message, todo: `see to it, or ${instead}` } : undefined)
+    (isDisk ? { why: error.message, todo: `fix that, or ${instead}` } : undefined)
   );
 }
 

@@ -62,6 +62,22 @@ test('any texts and failures survive', async () => {
   );
 });
 
+test.each([
+  ['not asked, because 4 readers already wait on dead paths', 'not-asked'],
+  ['the time limit of 8 s (--timeout) was reached', 'not-asked'],
+  ['the time limit of the step, 30 s, was reached', 'not-asked'],
+  ['the time limit was reached', 'not-asked'],
+  ['you asked to stop', 'not-asked'],
+  ['somebody pressed Ctrl-C', 'not-asked'],
+  ['reader 4711 still waits there', 'timeout'],
+  ['no answer from /run/containerd/containerd.sock within 5000 ms', 'timeout'],
+  ["ETIMEDOUT: connection timed out, lstat '/k'", 'timeout'],
+])('a timeout of an older recording with "%s" is %s', async (detail, failure) => {
+  const bundle = (recorded: 'timeout' | 'not-asked') =>
+    bundleWith(new NodeMaker().set('status', { path: '/k' }, { failure: recorded, detail }));
+  expect(await again(bundle('timeout'))).toEqual(bundle(failure as 'timeout' | 'not-asked'));
+});
+
 const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024), { level: 1 });
 const ANSWER = '{"kind":"folder","question":{"path":"/x"},"value":[]}';
 

@@ -139,7 +139,7 @@ export class LiveWriter implements NodeWriter {
     if (why !== undefined) return { state: 'failed', why };
     const theirs = paths.map((path) => pathIn(held.value, path));
     const all = [...enter.value, program.value, ...args, ...theirs];
-    return actionTextOf(await run(all, held.value), name);
+    return writeResultOf(await run(all, held.value), name);
   }
 
   cannotCommand(): string | undefined {
@@ -205,7 +205,7 @@ export class LiveWriter implements NodeWriter {
     const limits = { deadlineMs: unmountMs, stop: stop.signal };
     const running = run([...umount.value, ...args, pathIn(held, mount.target)], held, limits);
     const seen = await watchMount(mount, held, running, () => stop.abort());
-    return unmountResult(mount, held, actionTextOf(await running), seen);
+    return unmountResult(mount, held, writeResultOf(await running), seen);
   }
 
   /** Held from its first use on, until it is released. */
@@ -288,7 +288,7 @@ function run(
 // umount: /mnt: device is busy. (util-linux before 2.23)
 const BUSY = /: (?:target|device) is busy/;
 
-function actionTextOf(result: ProgramResult, name = 'umount'): WriteResult {
+function writeResultOf(result: ProgramResult, name = 'umount'): WriteResult {
   if (result.ended === 'not-started') return { state: 'failed', why: result.why };
   const said = result.stderr.replaceAll(THEIR_ROOT, '').trim() || 'it said nothing';
   if (result.ended === 'exit' && result.code === 0) return { state: 'did' };

@@ -83,7 +83,7 @@ export async function objectionTo(
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const todo =
-      'nothing was changed by this action; see to it that this can be read, then recover again';
+      'nothing was changed by this action; make sure that this can be read, then recover again';
     return refused('the node could not be checked again', error.message, todo);
   }
 }
@@ -151,7 +151,7 @@ async function failureOf(
   } catch (error) {
     const todo = 'run kubediag check again, and report this';
     // It broke in the middle, so what it began may still be under way.
-    return { what: 'the act broke off', why: messageOf(error), todo, isUnending: true };
+    return { what: 'the action was interrupted', why: messageOf(error), todo, isUnending: true };
   }
 }
 
@@ -168,10 +168,10 @@ async function outcomeOf(
   const todo = 'run kubediag check again';
   try {
     const { isDone, seen, beside } = await looked();
-    const unseen = { what: seen, why: 'the act said that it worked', todo };
+    const unseen = { what: seen, why: 'the action reported success', todo };
     if (actionFailure && (isUnending || !isDone)) return { state: 'failed', ...unseen, ...failure };
     if (!isDone) return { state: 'no-effect', ...unseen };
-    const said = actionFailure && `the act itself said: ${actionFailure.why}`;
+    const said = actionFailure && `the action itself reported: ${actionFailure.why}`;
     return [beside, said].reduce<Outcome>(withNote, { state: 'done' });
   } catch (error) {
     const what = 'it was done, but could not be verified afterwards';

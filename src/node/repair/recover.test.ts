@@ -143,3 +143,28 @@ test('what is left of an interrupted plan is what the journal does not show as d
   await recover([left], all);
   expect(intents).toEqual([expect.objectContaining({ action: THIRD, rest: undefined })]);
 });
+
+test('a word that a person typed holds for one attempt: the next one needs it again', async () => {
+  const first = host({ decide: async () => ({ given: 'to-act', confirmed: 'x' }) });
+  await recover([plan('f1', FIRST, SECOND, THIRD)], first.all);
+  const [begun, next] = first.intents;
+  if (!begun || !next) throw new Error('nothing was performed');
+  const records = [
+    done(begun.action, begun.rest),
+    // The journal has what an action added to its intent.
+    done({ ...next.action, seenGone: '29da79e5' }),
+  ];
+  const left = remainingPlan(records);
+  expect(left?.actions).toEqual([THIRD]);
+  expect(left?.resumes).toEqual([FIRST, SECOND, THIRD]);
+  if (!left) throw new Error('nothing is left');
+  const withYes = host();
+  await recover([left], withYes.all);
+  expect(withYes.intents.map(({ action }) => action)).toEqual([THIRD]);
+  const withWord = host({ decide: async () => ({ given: 'to-act', confirmed: 'y' }) });
+  await recover([left], withWord.all);
+  expect(withWord.intents.map(({ action }) => action)).toEqual([{ ...THIRD, confirmed: 'y' }]);
+  expect(
+    remainingPlan([...records, done({ ...THIRD, confirmed: 'y', seenGone: '29da79e5' })]),
+  ).toBeUndefined();
+});

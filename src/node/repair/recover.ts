@@ -75,7 +75,7 @@ export async function recover(
   if (!first) return results;
   const saved = await host.saveEvidence(first);
   if ('failure' in saved) {
-    const { failure: why, todo = 'see to it, then recover again' } = saved;
+    const { failure: why, todo = 'fix that, then recover again' } = saved;
     const failure = {
       what: 'the evidence cannot be saved',
       why,
@@ -146,10 +146,19 @@ export function remainingPlan(done: readonly JournalRecord[]): RecoveryPlan | un
   const first = done.findLast(({ rest }) => Array.isArray(rest));
   if (!first) return undefined;
   const { fault, finding } = first;
-  const isDone = new Set(done.map(({ action }) => JSON.stringify(action)));
-  const resumes = [first.action, ...(first.rest ?? [])];
+  const isDone = new Set(done.map(({ action }) => JSON.stringify(asPlanned(action))));
+  const resumes = [first.action, ...(first.rest ?? [])].map(asPlanned);
   const actions = resumes.filter((action) => !isDone.has(JSON.stringify(action)));
   return actions.length === 0 ? undefined : { fault, finding, actions, resumes };
+}
+
+/**
+ * Without what one attempt added to it. A word that a person typed holds for that attempt only: the
+ * handler of the action demands it again.
+ */
+function asPlanned(recorded: Action): Action {
+  const { confirmed: _, seenGone: __, ...action } = recorded;
+  return action;
 }
 
 /** What people's recoveries of this boot have left to do; what a Diagnosis left, that one finishes. */

@@ -50,5 +50,5 @@ function inspected(message: unknown) {
 
 function unstored(why: string): ActionFailure {
   const what = 'what the runtime knows of the container could not be saved, so it was not removed';
-  return { what, why, todo: 'see to it that it can be read and written, then recover again' };
+  return { what, why, todo: 'make sure that it can be read and written, then recover again' };
 }

@@ -272,7 +272,7 @@ test('an unmount that failed because the mount had just gone is done', async () 
   const { outcome } = await outcomeOf(fixture);
   expect(outcome).toEqual({
     state: 'done',
-    note: 'the act itself said: umount ended with code 32: not mounted.',
+    note: 'the action itself reported: umount ended with code 32: not mounted.',
   });
 });
 

@@ -10,7 +10,7 @@ import { dryRunOn, openRepairOn } from '../../local-node/open-repair.ts';
 import { faultNamed, inRepairOrder } from '../input/choose-faults.ts';
 import { managedNode, openNode } from '../input/open-node.ts';
 import { hasRepair, isPosition, noSuchFinding, openFindings } from '../recovery/choose-findings.ts';
-import { finishInterrupted } from '../recovery/finish-interrupted.ts';
+import { begunFindings, finishInterrupted } from '../recovery/finish-interrupted.ts';
 import { recoverFault } from '../recovery/recover-fault.ts';
 import {
   beginRun,
@@ -80,7 +80,7 @@ async function faultsAsked(name: string | undefined, run: RecoveryRun): Promise<
   return faultWith(finding, run);
 }
 
-/** The fault whose finding has this id: no two findings share one. */
+/** The fault whose finding has this id, now or in an interrupted plan: no two findings share one. */
 async function faultWith(id: string, run: RecoveryRun): Promise<Asked> {
   const checked = await checkFor(faults, run);
   if ('advice' in checked) {
@@ -92,6 +92,9 @@ async function faultWith(id: string, run: RecoveryRun): Promise<Asked> {
   );
   const found = seen.find((each) => each.id === id);
   if (found) return [found.fault];
+  const begun = (await begunFindings(run.options)).find(({ finding }) => finding === id);
+  const begunFault = faults.find((fault) => fault.id === begun?.fault);
+  if (begunFault) return [begunFault];
   const ids = seen.map((each) => each.id);
   run.terminal.err(noSuchFinding(id, ids));
   return { code: EXIT.notDone };

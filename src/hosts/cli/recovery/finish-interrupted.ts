@@ -1,4 +1,5 @@
 import { tried } from '../../../lib/state/state-folder.ts';
+import { thisProcess } from '../../../lib/state/this-process.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
@@ -9,20 +10,37 @@ import { interruptedPlans, type RecoveryPlan } from '../../../node/repair/recove
 import { wordsOf } from '../../../pipeline/operations/action-text.ts';
 import { dryRunOn } from '../../local-node/open-repair.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
+import { journalIn } from '../commands/journal.ts';
 import { managedNode } from '../input/open-node.ts';
 import { checkFor, openFor, type RecoveryRun } from './recovery-run.ts';
 import type { FaultResult } from './recovery-totals.ts';
 import { carryOut } from './repair-findings.ts';
 
 /** Whether the finding that a person named is one that an earlier recovery began to repair. */
-export function isInterrupted({ id }: AnyFault, { finding, stateFolder }: RunOptions): boolean {
-  if (finding === undefined) return false;
-  return interruptedPlans(stateFolder).some(
-    (plan) => plan.fault === id && plan.finding === finding,
-  );
+export async function isInterrupted({ id }: AnyFault, { options }: RecoveryRun): Promise<boolean> {
+  const begun = await begunFindings(options);
+  return begun.some(({ fault, finding }) => fault === id && finding === options.finding);
 }
 
-type RunOptions = RecoveryRun['options'];
+type Begun = Pick<RecoveryPlan, 'fault' | 'finding'>;
+
+/** Findings of interrupted plans, and of those that a crash left open within their first action. */
+export async function begunFindings(options: RecoveryRun['options']): Promise<readonly Begun[]> {
+  const journal = await journalIn(options.stateFolder);
+  const { boot } = thisProcess();
+  const open = (journal.ok ? journal.value.unfinished : []).filter(
+    (record) => record.boot === boot && record.purpose === undefined && record.rest?.length,
+  );
+  return [...(await plansLeft(options)), ...open];
+}
+
+/** What the journal shows as interrupted; nothing where it cannot be read. */
+async function plansLeft({
+  stateFolder,
+}: RecoveryRun['options']): Promise<readonly RecoveryPlan[]> {
+  const journal = await tried((async () => interruptedPlans(stateFolder))());
+  return journal.ok ? journal.value : [];
+}
 
 /**
  * Finishes recoveries that were interrupted between two actions. Half of the finding is repaired, so
@@ -33,10 +51,10 @@ export async function finishInterrupted(
   run: RecoveryRun,
 ): Promise<readonly FaultResult[]> {
   const { options } = run;
-  const journal = await tried((async () => interruptedPlans(options.stateFolder))());
+  const left = await plansLeft(options);
   const results: FaultResult[] = [];
   for (const fault of faults) {
-    const plans = (journal.ok ? journal.value : []).filter(
+    const plans = left.filter(
       (plan) => plan.fault === fault.id && plan.finding === (options.finding ?? plan.finding),
     );
     if (plans.length === 0 || run.stop?.aborted) continue;
@@ -92,7 +110,7 @@ async function leftOf(
     if (outcome?.state === 'done') continue;
     if (!outcome) left.push(action);
     else {
-      const why = `finding ${finding}: an earlier recovery was interrupted, and cannot be finished: ${outcome.what}; ${outcome.why}`;
+      const why = `finding ${finding}: an earlier recovery was interrupted, and cannot be finished: ${outcome.what}; ${outcome.why}; ${outcome.todo}`;
       terminal.err(`${wrapText(why, terminal.errWidth - 2).join('\n  ')}\n`);
       break;
     }

@@ -40,7 +40,7 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
   if (run.stop?.aborted) return { ends: new Map(), code: EXIT.notDone, isOver: true };
   const chosen = chooseFindings(fault, checked, options);
   if ('nothing' in chosen) {
-    if (isInterrupted(fault, options)) return { ends: new Map(), code: EXIT.clear };
+    if (await isInterrupted(fault, run)) return { ends: new Map(), code: EXIT.clear };
     terminal.err(`${chosen.nothing}${unknownLines(chosen.unknowns, terminal.errWidth)}`);
     return { ends: new Map(), code: chosen.code };
   }
