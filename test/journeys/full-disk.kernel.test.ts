@@ -68,7 +68,7 @@ describe('an agent whose disk is full', () => {
       code: 503,
       text: expect.stringContaining(`default/d-${count - 1}`),
     });
-    expect(last.text).toContain('delete what has ended');
+    expect(last.text).toContain('delete ended Diagnoses');
     expect(await ask('GET', '/readyz')).toEqual({
       code: 503,
       text: expect.stringContaining('the store takes no change: database or disk is full'),

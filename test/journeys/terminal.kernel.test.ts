@@ -49,7 +49,7 @@ describe('a person at a terminal', () => {
     const { stdout } = await atTerminal(node, ['check', '-v']).end;
     const lines = plainLines(stdout);
     expect(lines[0]).toMatch(/^1 fault, 1 finding: stale-subpath-mount 1/);
-    const end = lines.findIndex((line) => line.includes('other faults of a node were not looked'));
+    const end = lines.findIndex((line) => line.includes('faults named above'));
     const asked = lines.findIndex((line) => line.startsWith('asked '));
     expect(end).toBeGreaterThan(0);
     expect(asked).toBeGreaterThan(end);
@@ -91,7 +91,7 @@ describe('a person at a terminal', () => {
     const full = ['sh', '-c', `${EXECUTABLE} "$@" > /dev/full`, 'sh'];
     const snapshot = await node.startHere([...full, 'check']).end;
     expect(snapshot.code).toBe(3);
-    expect(snapshot.stderr).toMatch(/^kubediag: the output could not be written: ENOSPC.*\n$/);
+    expect(snapshot.stderr).toMatch(/^kubediag: cannot write the output: ENOSPC.*\n$/);
     const other = await makeNode();
     const { target } = await breakNode(other);
     const state = ['--state-dir', other.node.stateFolder];
