@@ -56,7 +56,7 @@ describe('a user other than root', () => {
     mkdirSync(node.stateFolder, { mode: 0o700 });
     const journal = await node.kubediagWith(AS_NOBODY, 'journal');
     expect(journal.code).toBe(2);
-    expect(journal.stderr).toContain('the journal cannot be read');
+    expect(journal.stderr).toContain('cannot read the journal');
     expect(journal.stderr).toContain(': permission denied\n  do    run it as root (sudo)\n');
     const lab = await node.kubediagWith(AS_NOBODY, 'lab', 'list');
     expect(lab.stderr).toMatch(/^refused: you are not root\n/);

@@ -71,7 +71,7 @@ describe('an agent whose disk is full', () => {
     expect(last.text).toContain('delete ended Diagnoses');
     expect(await ask('GET', '/readyz')).toEqual({
       code: 503,
-      text: expect.stringContaining('the store takes no change: database or disk is full'),
+      text: expect.stringContaining('the store accepts no writes: database or disk is full'),
     });
     for (let at = 0; at < count - 1; at += 1) {
       expect(await ask('DELETE', `${DIAGNOSES}/d-${at}`)).toMatchObject({ code: 200 });
