@@ -13,7 +13,7 @@ const NOW = new Date('2026-01-02T03:04:05Z');
 const evidence = defineEvidence<any>({ id: 'it', title: 'It', collect: async () => 0 });
 const message = (reason: string) => ({ reason, means: '', summary: () => reason });
 
-function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown>) {
+function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown> | undefined) {
   const fault = defineShortFault({
     ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
     ...{ checks, blastRadius: '', excluded: [], steps: ['look'] },
@@ -113,6 +113,31 @@ test('a log that was not searched for the line, or is too short, rules nothing o
   expect(judged([said(true)], known(cut))).toEqual(['clear']);
   const long = { ...source, isWhole: false, firstTime: new Date('2026-01-02T02:00:00Z') };
   expect(judged([said()], known({ ...whole, sources: [long] }))).toEqual(['clear']);
+});
+
+test('evidence that was not collected is unknown', () => {
+  expect(judged([days], undefined)).toEqual(['unknown']);
+  expect(judged([said(true)], undefined)).toEqual(['clear']);
+});
+
+test('a supplement with a line without a time says nothing', () => {
+  expect(judged([said(true)], known(log('disk failed: sda')))).toEqual(['clear']);
+});
+
+test('steps can depend on the limit', () => {
+  const check = threshold({
+    evidence,
+    measure: (max: number) => [{ value: max, warnAt: max, failAt: max, max, proof: [] }],
+    ...{ warn: message('Soon'), fail: message('Full') },
+  });
+  const fault = defineShortFault({
+    ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
+    ...{ checks: [check], blastRadius: '', excluded: [] },
+    steps: ({ max = 0 }) => [`raise it to ${2 * max}`],
+  });
+  const [finding] = fault.diagnose({ it: known(2_097_152) } as never).findings;
+  expect(finding?.alternatives).toEqual(['raise it to 4194304']);
+  expect(finding).not.toHaveProperty('max');
 });
 
 test('a supplement only adds notes', () => {

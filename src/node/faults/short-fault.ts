@@ -11,6 +11,8 @@ export interface Fact {
   readonly subject?: Subject;
   /** Names the thing, where a node can have several; the id of the finding is made of it. */
   readonly pins?: Readonly<Record<string, string | number>>;
+  /** The present limit, for steps that raise it. */
+  readonly max?: number;
 }
 
 /** How one result of a check is reported. */
@@ -51,6 +53,8 @@ type Written =
   | ('id' | 'title' | 'severity' | 'references' | 'affected' | 'before' | 'options')
   | ('isFirst' | 'isOfTheMoment' | 'isOfTheNode' | 'redactFile' | 'redactMessage' | 'suspicions');
 
+type Steps = readonly [string, ...string[]];
+
 /** A fault that a few checks describe completely. It reports and repairs nothing. */
 export interface ShortFault extends Pick<AnyFault, Written> {
   readonly checks: readonly [Check, ...Check[]];
@@ -58,15 +62,20 @@ export interface ShortFault extends Pick<AnyFault, Written> {
   readonly blastRadius: string;
   readonly excluded: readonly string[];
   /** What a person does about it, the risk first; each is a command or a sentence. */
-  readonly steps: readonly [string, ...string[]];
+  readonly steps: Steps | ((fact: Fact) => Steps);
   readonly prevention?: readonly string[];
 }
 
 export function defineShortFault(short: ShortFault): Fault {
   const { checks, blastRadius, excluded, steps, prevention, ...manifest } = short;
   const logSignatures = checks.flatMap((check) => check.logSignatures ?? []);
-  const common = { blastRadius, excluded, alternatives: steps, ...(prevention && { prevention }) };
+  const common = { blastRadius, excluded, ...(prevention && { prevention }) };
   const nothing = { subject: {}, pins: {} };
+  const findingOf = ({ max, ...seen }: Observation) => {
+    const fact = max === undefined ? seen : { ...seen, max };
+    const alternatives = typeof steps === 'function' ? steps(fact) : steps;
+    return { ...common, alternatives, ...nothing, ...seen };
+  };
   return defineFault({
     ...manifest,
     stage: 'stable',
@@ -77,9 +86,7 @@ export function defineShortFault(short: ShortFault): Fault {
     diagnose: (evidence: Readonly<Record<string, Maybe<unknown>>>) => {
       const seen = checks.flatMap((check) => judged(check, evidence[check.evidence.id]));
       return verdictOf({
-        findings: seen.flatMap((each) =>
-          'why' in each ? [] : [{ ...common, ...nothing, ...each }],
-        ),
+        findings: seen.flatMap((each) => ('why' in each ? [] : [findingOf(each)])),
         unknowns: seen.filter((each) => 'why' in each),
       });
     },
@@ -87,11 +94,11 @@ export function defineShortFault(short: ShortFault): Fault {
 }
 
 function judged(
-  { observe, isSupplement }: Check,
+  { evidence: { id }, observe, isSupplement }: Check,
   evidence: Maybe<unknown> | undefined,
 ): readonly (Observation | Unknown)[] {
   if (evidence?.known) return observe(evidence.value);
-  return isSupplement || !evidence ? [] : [{ why: evidence.why }];
+  return isSupplement ? [] : [{ why: evidence?.why ?? `${id}: not collected` }];
 }
 
 export function reasonsOf(
@@ -105,8 +112,9 @@ export function observed<F extends Fact>(
   usual: FindingState,
   fact: F,
 ): Observation {
-  const { proof, subject = {}, pins = {} } = fact;
-  return { state: state ?? usual, reason, summary: summary(fact), proof, subject, pins };
+  const { proof, subject = {}, pins = {}, max } = fact;
+  const report = { state: state ?? usual, reason, summary: summary(fact), proof, subject, pins };
+  return max === undefined ? report : { ...report, max };
 }
 
 export function isAbsent(value: unknown): value is Absent {

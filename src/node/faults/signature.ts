@@ -55,7 +55,10 @@ export function signature(check: {
       const claim = `the log says so${count > 1 ? `, ${count} lines of it` : ''}`;
       const proof = [{ claim, text: last.text, origin: last.origin }];
       const said = { count, last, proof, ...about(last) };
-      if (!last.time || !now) return [{ why: `a line of the log has no time: ${last.text}` }];
+      if (!last.time || !now) {
+        const why = `a line of the log has no time: ${last.text}`;
+        return check.isSupplement ? [] : [{ why }];
+      }
       if (now.getTime() - last.time.getTime() <= check.withinMs) {
         return [observed(recent, check.isSupplement ? 'benign' : 'active', said)];
       }

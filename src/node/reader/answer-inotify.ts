@@ -1,40 +1,50 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { type InotifyInstance, ReadError } from '../model/node-reader.ts';
 import { IS_DENIED, IS_GONE, unlessFailed } from './ignore-failure.ts';
-import { PROCESSES_MAX } from './limits.ts';
+import { INOTIFY_BYTES_MAX, PROCESSES_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { tableText } from './read-to-end.ts';
 
 const INOTIFY = 'anon_inode:inotify';
+const CHUNK_BYTES = 64 * 1024;
+
+/** Bytes that all instances together may still take. */
+interface Budget {
+  left: number;
+}
 
 /** Every inotify instance that a process holds; one that a child inherited counts once. */
-export function inotifyInstances(hostRoot: string): readonly InotifyInstance[] {
+export function inotifyInstances(
+  hostRoot: string,
+  bytesMax = INOTIFY_BYTES_MAX,
+): readonly InotifyInstance[] {
   const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
   // 812
   const pids = readdirSync(proc).filter((name) => /^\d+$/.test(name));
   if (pids.length > PROCESSES_MAX) {
     throw new ReadError('too-large', '/proc', `more than ${PROCESSES_MAX} processes`);
   }
-  const held = pids.flatMap((pid) => unlessGone(() => heldBy(proc, pid)) ?? []);
-  const all = new Set(
-    held.map(({ instance, watchLines }) => key(instance.pid, instance, watchLines)),
-  );
+  const budget = { left: bytesMax };
+  const held = pids.flatMap((pid) => unlessGone(() => heldBy(proc, pid, budget)) ?? []);
+  const all = new Set(held.map(({ instance, hash }) => key(instance.pid, instance, hash)));
   return held
-    .filter(({ parent, instance, watchLines }) => !all.has(key(parent, instance, watchLines)))
+    .filter(({ parent, instance, hash }) => !all.has(key(parent, instance, hash)))
     .map(({ instance }) => instance);
 }
 
 interface Held {
   readonly instance: InotifyInstance;
   readonly parent: number;
-  readonly watchLines: string;
+  /** Of its watches. */
+  readonly hash: string;
 }
 
-function key(pid: number, { descriptor }: InotifyInstance, watchLines: string): string {
-  return `${pid} ${descriptor} ${watchLines}`;
+function key(pid: number, { descriptor }: InotifyInstance, hash: string): string {
+  return `${pid} ${descriptor} ${hash}`;
 }
 
-function heldBy(proc: string, pid: string): readonly Held[] {
+function heldBy(proc: string, pid: string, budget: Budget): readonly Held[] {
   const folder = `${proc}/${pid}`;
   const descriptors = readdirSync(`${folder}/fd`).filter(
     (name) => unlessGone(() => readlinkSync(`${folder}/fd/${name}`)) === INOTIFY,
@@ -45,18 +55,43 @@ function heldBy(proc: string, pid: string): readonly Held[] {
   const process = /^Name:\t(.*)$/m.exec(status)?.[1] ?? '';
   // PPid:	1
   const parent = Number(/^PPid:\t(\d+)$/m.exec(status)?.[1]);
-  // Uid:	0	0	0	0, of which the first is the real one, which the kernel charges.
-  const user = Number(/^Uid:\t(\d+)/m.exec(status)?.[1]);
+  // Uid:	1000	0	0	0, of which the second is the effective one. Since 4.9 inotify_init charges that
+  // of its caller; that a process has changed it since then cannot be seen.
+  const user = Number(/^Uid:\t\d+\t(\d+)/m.exec(status)?.[1]);
   const userNamespace = unlessFailed(IS_DENIED, () => readlinkSync(`${folder}/ns/user`)) ?? null;
   return descriptors.flatMap((name) => {
-    const info = unlessGone(() => readFileSync(`${folder}/fdinfo/${name}`, 'utf8'));
-    if (info === undefined) return [];
-    // inotify wd:1 ino:2a8f sdev:fe00000 mask:2 ignored_mask:0 fhandle-bytes:8 ...
-    const watchLines = info.split('\n').filter((line) => line.startsWith('inotify '));
+    const seen = unlessGone(() => watchesIn(`${folder}/fdinfo/${name}`, budget));
+    if (seen === undefined) return [];
     const ids = { pid: Number(pid), process, user, userNamespace, descriptor: Number(name) };
-    const instance = { ...ids, watches: watchLines.length };
-    return [{ instance, parent, watchLines: watchLines.join('\n') }];
+    return [{ instance: { ...ids, watches: seen.count }, parent, hash: seen.hash }];
   });
+}
+
+/** Counts the watches and stores none: a user may have a million of them. */
+function watchesIn(path: string, budget: Budget): { count: number; hash: string } {
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  const file = openSync(path, 'r');
+  let count = 0;
+  let rest = '';
+  try {
+    for (;;) {
+      const length = readSync(file, chunk, 0, CHUNK_BYTES, null);
+      if (length === 0) return { count, hash: hash.digest('hex') };
+      budget.left -= length;
+      if (budget.left < 0) {
+        throw new ReadError('too-large', '/proc', 'too many inotify watches to count');
+      }
+      const lines = `${rest}${chunk.toString('latin1', 0, length)}`.split('\n');
+      rest = lines.pop() ?? '';
+      // inotify wd:1 ino:2a8f sdev:fe00000 mask:2 ignored_mask:0 fhandle-bytes:8 ...
+      const watches = lines.filter((line) => line.startsWith('inotify '));
+      count += watches.length;
+      hash.update(watches.map((line) => `${line}\n`).join(''));
+    }
+  } finally {
+    closeSync(file);
+  }
 }
 
 function unlessGone<T>(read: () => T): T | undefined {

@@ -101,6 +101,9 @@ export const STACKS_MS = 4_000;
 /** Processes of a node; the kernel's usual limit is 32,768, and some set it to 4 million. */
 export const PROCESSES_MAX = 100_000;
 
+/** What the kernel says of all inotify instances: with 150 bytes for a watch, 1.7 million of them. */
+export const INOTIFY_BYTES_MAX = 256 * 1024 * 1024;
+
 /** The end of a log that may be read: some days of a kubelet that says much. */
 export const LOG_BYTES_MAX = 256 * 1024 * 1024;
 

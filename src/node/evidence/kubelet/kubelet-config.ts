@@ -37,6 +37,7 @@ export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'node-name',
   'staticPodPath',
   'resolvConf',
+  'resolv-conf', // Of k3s.
   'uid', // Of a static pod.
 ]);
 
@@ -113,7 +114,7 @@ export function parseK3sConfig(text: string, source: string): readonly string[] 
   const args = [...listAt(file, 'kubelet-arg'), ...listAt(file, 'kubelet-arg+')].map(
     (argument) => `--kubelet-arg=${argument}`,
   );
-  for (const key of ['container-runtime-endpoint', 'node-name']) {
+  for (const key of ['container-runtime-endpoint', 'node-name', 'resolv-conf']) {
     const value = nonEmpty(at(file, key));
     if (value !== undefined) args.push(`--${key}=${value}`);
   }

@@ -141,6 +141,12 @@ async function k3sSettings(asking: Asking): Promise<KubeletArguments> {
       flagValue(all, KUBELET_FLAGS.runtimeEndpoint) || reported.runtimeEndpoint || K3S_SOCKET,
     nodeName: flagValue(all, 'node-name') ?? reported.nodeName,
     staticPodPath: reported.staticPodPath ?? K3S_STATIC_PODS,
+    // k3s makes a flag of its own setting, unless that is empty; an argument for the kubelet beats it.
+    resolvConf:
+      flagValue(kubeletWords, KUBELET_FLAGS.resolvConf) ??
+      (flagValue(all, KUBELET_FLAGS.resolvConf) || reported.resolvConf),
+    // k3s sets cluster.local where nobody names another.
+    hasClusterDomain: reported.hasClusterDomain ?? true,
   };
 }
 

@@ -2,6 +2,7 @@ import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Maybe } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
+import { type FileRule, REDACTED } from '../../model/redaction.ts';
 import { absolutePath } from '../text/file-path.ts';
 import { isOlderThan } from '../text/version-number.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
@@ -38,25 +39,31 @@ const DEFAULT = '/etc/resolv.conf';
 const OF_K3S = [DEFAULT, '/run/systemd/resolve/resolv.conf'];
 // 127.0.0.53, ::1
 const LOOPBACK = /^(?:127\.|::1$)/;
+// "<redacted>", or [redacted for a text that is no YAML
+const WITHHELD = new RegExp(`${REDACTED}|^\\[redacted$`);
 
 export const resolvConf = defineEvidence<ResolvConf>({
   id: 'resolv-conf',
   title: 'The resolv.conf that pods get theirs from',
   collect: async (snapshot) => {
     const found = await snapshot.of(kubelet);
-    const { process, hasClusterDomain = false, unknowns } = found;
+    const { process, unknowns } = found;
     if (!process) throw new ReadError('missing', 'the kubelet', 'it does not run');
     const [unread] = unknowns;
     if (found.resolvConf === undefined && unread !== undefined) {
       throw new ReadError('failed', "the kubelet's settings", unread);
     }
-    const common = limitsOf(await attempt(snapshot.of(kubeletVersion)), hasClusterDomain);
+    const common = limitsOf(await attempt(snapshot.of(kubeletVersion)), found);
     for (const path of pathsFor(found)) {
       const view = `/proc/${process.pid}/root${absolutePath(path, process.workingFolder)}`;
-      const parsed = parseResolvConf(await snapshot.node.ask('file', { path: view }));
+      const text = await snapshot.node.ask('file', { path: view });
+      // A bundle withholds a file whose name does not show what it is.
+      if (WITHHELD.test(text)) throw new ReadError('malformed', view, 'the bundle withholds it');
+      const parsed = parseResolvConf(text);
       const isUsed = parsed.nameservers.some((each) => !LOOPBACK.test(each));
       const origin = { file: view };
-      if (found.program !== 'k3s' || isUsed) return { path, origin, ...parsed, ...common };
+      const isGiven = found.program !== 'k3s' || found.resolvConf !== undefined;
+      if (isGiven || isUsed) return { path, origin, ...parsed, ...common };
     }
     const origin = { source: "the kubelet's settings" };
     return { path: '', origin, nameservers: [], searches: [], ...common };
@@ -65,7 +72,7 @@ export const resolvConf = defineEvidence<ResolvConf>({
 
 function limitsOf(
   version: Maybe<KubeletVersion>,
-  hasClusterDomain: boolean,
+  { hasClusterDomain, unknowns: [unread] }: Kubelet,
 ): Pick<ResolvConf, 'limits' | 'limitsOrigin' | 'why'> {
   const isBefore = (minor: number) =>
     version.known && isOlderThan(version.value, { major: 1, minor, patch: 0 });
@@ -73,11 +80,18 @@ function limitsOf(
     ...(version.known && !isBefore(26) ? [] : [OLD]),
     ...(isBefore(22) ? [] : [EXPANDED]),
   ];
-  const less = hasClusterDomain ? CLUSTER_DOMAINS : 0;
+  // The file that could not be read may set it.
+  const isUnread = hasClusterDomain === undefined && unread !== undefined;
+  const less = isUnread ? [CLUSTER_DOMAINS, 0] : [hasClusterDomain ? CLUSTER_DOMAINS : 0];
+  const why = version.known
+    ? 'the limit depends on the feature gate ExpandedDNSConfig'
+    : version.why;
   return {
-    limits: possible.map(({ domains, characters }) => ({ domains: domains - less, characters })),
+    limits: possible.flatMap(({ domains, characters }) =>
+      less.map((taken) => ({ domains: domains - taken, characters })),
+    ),
     limitsOrigin: version.known ? version.value.origin : { source: 'kubelet' },
-    why: version.known ? 'the limit depends on the feature gate ExpandedDNSConfig' : version.why,
+    why: isUnread ? unread : why,
   };
 }
 
@@ -98,9 +112,15 @@ function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'search
 }
 
 /** The same file without its addresses and names: as many servers, and domains as long. */
-export function redactResolvConf(text: string): string {
+function redactResolvConf(text: string): string {
   const { nameservers, searches } = parseResolvConf(text);
   const servers = nameservers.map((server) => (LOOPBACK.test(server) ? server : '192.0.2.1'));
   const search = ['search', ...searches.map((domain) => 'x'.repeat(domain.length))].join(' ');
   return [...servers.map((server) => `nameserver ${server}`), search, ''].join('\n');
 }
+
+export const resolvConfRule: FileRule = {
+  // /run/systemd/resolve/stub-resolv.conf, but no configuration: /etc/kubelet.conf.d/10-resolv.conf
+  path: /(?<!\.d)\/[^/]*resolv[^/]*$(?<!\.(?:ya?ml|json))/,
+  redact: redactResolvConf,
+};

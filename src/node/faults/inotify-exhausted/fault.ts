@@ -74,9 +74,9 @@ export const inotifyExhausted = defineShortFault({
     'a process at its own limit of open files: instances are counted for the whole user',
     'a full disk: inotify_add_watch says "no space left on device" when watches are used up',
   ],
-  steps: [
+  steps: ({ max, pins }) => [
     'risk: none known; each watch takes about 1 KiB of memory of the kernel while it is used',
-    'sysctl --write fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576',
+    max ? `sysctl --write fs.inotify.max_user_${pins?.what}=${2 * max}` : 'sysctl fs.inotify',
   ],
-  prevention: ['write both values to /etc/sysctl.d/90-inotify.conf'],
+  prevention: ['write the value to /etc/sysctl.d/90-inotify.conf'],
 });

@@ -31,6 +31,7 @@ describeFault(resolvConfOverLimit, {
     'look-alike-no-file': worker(9, 9, 'v1.36.3', '--resolv-conf='),
     'unclear-feature-gate': worker(1, 10, 'v1.24.0'),
     'unclear-version': worker(1, 10, null),
+    'unclear-withheld': worker(1, 1).file('/proc/812/root/etc/resolv.conf', '"<redacted>"'),
     'unclear-missing': worker(1, 1).missing('file', '/proc/812/root/etc/resolv.conf'),
   },
   optionalReads: [

@@ -1,8 +1,4 @@
-import {
-  type ResolvConf,
-  redactResolvConf,
-  resolvConf,
-} from '../../evidence/kubelet/resolv-conf.ts';
+import { type ResolvConf, resolvConf, resolvConfRule } from '../../evidence/kubelet/resolv-conf.ts';
 import type { Unknown } from '../../model/verdict.ts';
 import { comparison, type Pair } from '../comparison.ts';
 import { defineShortFault } from '../short-fault.ts';
@@ -48,7 +44,7 @@ export const resolvConfOverLimit = defineShortFault({
     { component: 'kubelet', versions: 'up to 1.25', behaviour: '6 search domains, 256 characters' },
     { component: 'kubelet', versions: '1.26 and newer', behaviour: '32 domains, 2048 characters' },
   ],
-  redactFile: { path: /\/resolv[^/]*\.conf$/, redact: redactResolvConf },
+  redactFile: resolvConfRule,
   checks: [
     comparison({
       evidence: resolvConf,
