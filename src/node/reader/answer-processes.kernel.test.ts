@@ -113,6 +113,8 @@ test('an inotify instance is seen with its user and its watches, and once where 
     'import ctypes, os, time',
     'libc = ctypes.CDLL(None)',
     'os.setresuid(65534, 65534, 65534)',
+    // Another user clears the signal by which --kill-child ends it: PR_SET_PDEATHSIG, SIGKILL.
+    'libc.prctl(1, 9)',
     'fds = [libc.inotify_init1(0) for _ in range(3)]',
     'for path in (b"/", b"/tmp", b"/usr"): libc.inotify_add_watch(fds[0], path, 2)',
     'if os.fork() == 0: time.sleep(600)',
