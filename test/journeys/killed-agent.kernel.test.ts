@@ -19,7 +19,11 @@ const API_VERSION = 'diagnosis.kubediag.org/v1';
 /** Those moments that are so short that chance misses them (`killed-at-random`). */
 const SHORT: Readonly<Record<string, Blow['comes']>> = {
   'it was acknowledged': (_, asked) => asked,
-  'the intent was written': (patient) => until(() => patient.journal.unfinished.length > 0),
+  'the intent was written': (patient) => {
+    const before = patient.journal.records.length;
+    // On a busy machine the outcome may follow before anybody has seen the intent.
+    return until(() => patient.journal.records.length > before);
+  },
   'it was unmounted': (patient) => until(() => !patient.line?.includes('//deleted ')),
   'the outcome was written': (patient) => {
     const before = patient.journal.records.length;

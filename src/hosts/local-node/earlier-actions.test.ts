@@ -10,7 +10,7 @@ import { earlierActions } from './earlier-actions.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kubediag-deeds-'));
+  folder = mkdtempSync(join(tmpdir(), 'kubediag-actions-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

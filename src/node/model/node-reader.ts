@@ -211,7 +211,7 @@ export type LogPlace =
 export interface LogLines {
   /** Oldest first. Of a literal that is in many lines, only the first few and the last ones. */
   readonly lines: readonly LogLine[];
-  /** What was looked for: a recording may be older than the one who asks now. */
+  /** The strings that were searched for: a recording may be older than the current list. */
   readonly containing: readonly string[];
   /** For each literal, in how many of the lines it is. */
   readonly counts: readonly number[];
