@@ -15,10 +15,10 @@ import {
 } from '../src/node/model/node-reader.ts';
 import type { Verdict } from '../src/node/model/verdict.ts';
 import type { Bundle } from '../src/node/recording/bundle.ts';
-import { FailingNode } from '../src/node/recording/failing-node.ts';
 import { RecordedNode } from '../src/node/recording/recorded-node.ts';
 import { questionOf, type Recorded, type Recording } from '../src/node/recording/recording.ts';
 import { reportSchema } from '../tools/report-schema.ts';
+import { FailingNode } from './failing-node.ts';
 import { fixturesFolder, readRecording, recordingsOf, recordNode } from './fault-fixtures.ts';
 import { goldenAnswer, messagesOf } from './golden-answer.ts';
 import type { SyntheticNodes } from './synthetic-node.ts';

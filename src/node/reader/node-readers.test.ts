@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
+import { FailingNode } from '../../../test/failing-node.ts';
 import { readerCommand } from '../../../test/reader-command.ts';
-import { FailingNode } from '../recording/failing-node.ts';
 import { RecordedNode } from '../recording/recorded-node.ts';
 import { RecordingNode } from '../recording/recording-node.ts';
 import { describeNodeReader } from './contract.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FailingNode } from '../../../../test/failing-node.ts';
 import {
   makeFolder,
   makeLink,
@@ -10,7 +11,6 @@ import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { SnapshotOptions } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
-import { FailingNode } from '../../recording/failing-node.ts';
 import { kubelet } from './kubelet.ts';
 
 const VIEW = '/proc/812/root';

@@ -6,8 +6,8 @@ import {
   ReadError,
   type ReadFailure,
   sourceOf,
-} from '../model/node-reader.ts';
-import { keyOf } from './recording.ts';
+} from '../src/node/model/node-reader.ts';
+import { keyOf } from '../src/node/recording/recording.ts';
 
 /** Fails the selected questions, and passes the others on. For anomaly tests. */
 export class FailingNode implements NodeReader {
