@@ -3,10 +3,10 @@ import { containers, type Sandbox } from '../evidence/containers/containers.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { pods } from '../evidence/pods/pods.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Collected, Maybe, Needs, Snapshot } from '../model/evidence.ts';
+import type { Collected, Needs, Snapshot } from '../model/evidence.ts';
 import type { AnyFault, Fault } from '../model/fault.ts';
 import { FINDING_STATES, type Finding, type Subject } from '../model/finding.ts';
-import { type Unknown, type Verdict, verdictOf } from '../model/verdict.ts';
+import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../model/verdict.ts';
 
 /** One fault and what was found of it on this node. */
 export interface Judged {
@@ -65,7 +65,7 @@ function podOfSandbox({ podNamespace, podName }: Sandbox): PodName {
 
 async function judge(fault: Fault, snapshot: Snapshot): Promise<Verdict> {
   const evidence = await attempt(collect(fault.needs, snapshot));
-  if (!evidence.known) return { state: 'unknown', findings: [], unknowns: [{ why: evidence.why }] };
+  if (!evidence.known) return verdictOf({ findings: [], unknowns: [unknownFrom(evidence)] });
   return fault.diagnose(evidence.value);
 }
 
@@ -77,15 +77,10 @@ export async function collect<N extends Needs>(
   const pairs = await Promise.all(
     Object.entries(needs).map(async ([name, need]) => {
       if (!('optional' in need)) return [name, await snapshot.of(need)] as const;
-      return [name, await maybe(snapshot.of(need.optional))] as const;
+      return [name, await attempt(snapshot.of(need.optional))] as const;
     }),
   );
   return Object.fromEntries(pairs) as Collected<N>;
-}
-
-async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
-  const collected = await attempt(collecting);
-  return collected.known ? collected : { known: false, why: collected.why };
 }
 
 function narrowed(

@@ -1,5 +1,6 @@
 import { FINDING_STATES, type Finding, type Subject } from '../model/finding.ts';
 import { originText } from '../model/origin.ts';
+import type { Unknown } from '../model/verdict.ts';
 import { findingId, type Judged } from './judge-faults.ts';
 import type { FaultReport, FindingReport, NodeSummary, Report, WaitsFor } from './report.ts';
 
@@ -38,9 +39,14 @@ function faultReport({ fault, verdict }: Judged, all: readonly Judged[]): FaultR
     title: fault.title,
     references: fault.references,
     verdict: verdict.state,
-    ...(unknowns.length > 0 ? { reason: unknowns.map(({ why }) => why).join('; ') } : {}),
+    ...(unknowns.length > 0 ? { reason: reasonOf(unknowns) } : {}),
     findings: verdict.findings.map((finding) => findingReport(fault, finding, all)),
   };
+}
+
+/** One failed read may be the reason for several kinds of evidence. */
+function reasonOf(unknowns: readonly Unknown[]): string {
+  return [...new Set(unknowns.map(({ why }) => why))].join('; ');
 }
 
 function findingReport(

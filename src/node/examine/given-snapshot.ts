@@ -2,9 +2,6 @@ import type { Evidence, Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
 import type { CaseFile } from './case-file.ts';
 
-/** Says that a read failed for no other reason than that nobody sent what it asks for. */
-export const NOT_GIVEN = 'not among what was given';
-
 /** A snapshot that has only the given texts. Nothing is guessed for the rest. */
 export function givenSnapshot(file: CaseFile): Snapshot {
   const { values, collectors, node } = file;
@@ -14,7 +11,7 @@ export function givenSnapshot(file: CaseFile): Snapshot {
     const special = collectors.get(evidence);
     if (special) return special(snapshot);
     if (evidence.isDerived) return evidence.collect(snapshot);
-    throw new ReadError('not-recorded', evidence.title, NOT_GIVEN);
+    throw new ReadError('not-recorded', evidence.title, 'not among what was given');
   };
   const snapshot: Snapshot = {
     node,

@@ -3,7 +3,7 @@ import { optional } from '../model/evidence.ts';
 import { type AnyFault, defineFault, type Fault } from '../model/fault.ts';
 import type { FindingState, Proof, Subject } from '../model/finding.ts';
 import type { LogSignature } from '../model/log-signature.ts';
-import { type Unknown, verdictOf } from '../model/verdict.ts';
+import { type Unknown, unknownFrom, verdictOf } from '../model/verdict.ts';
 
 /** What a check judges: where it was read, and which thing on the node it is about. */
 export interface Fact {
@@ -98,7 +98,8 @@ function judged(
   evidence: Maybe<unknown> | undefined,
 ): readonly (Observation | Unknown)[] {
   if (evidence?.known) return observe(evidence.value);
-  return isSupplement ? [] : [{ why: evidence?.why ?? `${id}: not collected` }];
+  if (isSupplement) return [];
+  return [evidence ? unknownFrom(evidence) : { why: `${id}: not collected` }];
 }
 
 export function reasonsOf(

@@ -1,9 +1,8 @@
+import type { Maybe } from './evidence.ts';
 import { ReadError } from './node-reader.ts';
 
 /** A read that may fail without ending the check, with the error as a value. */
-export type Attempt<T> =
-  | { readonly known: true; readonly value: T }
-  | { readonly known: false; readonly why: string; readonly error: ReadError };
+export type Attempt<T> = Maybe<T> & ({ readonly known: true } | { readonly error: ReadError });
 
 /** For evidence with alternative sources: the only place below checkup where a failed read is caught. */
 export async function attempt<T>(read: Promise<T>): Promise<Attempt<T>> {

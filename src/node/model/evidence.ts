@@ -1,5 +1,5 @@
 import type { LogSignature } from './log-signature.ts';
-import type { NodeReader } from './node-reader.ts';
+import type { NodeReader, ReadError } from './node-reader.ts';
 
 /** One kind of thing that can be known about a node, and the only way we learn it. */
 export interface Evidence<T> {
@@ -47,7 +47,7 @@ export function optionValue<T>(option: EvidenceOption<T>, options: SnapshotOptio
 /** Something that was asked for and may not have been answered. */
 export type Maybe<T> =
   | { readonly known: true; readonly value: T }
-  | { readonly known: false; readonly why: string };
+  | { readonly known: false; readonly why: string; readonly error?: ReadError };
 
 /** Marks evidence that a fault can judge without, at the price of saying less. */
 export interface Optional<T> {

@@ -1,9 +1,13 @@
 import type { ManualSteps } from './action.ts';
+import type { Maybe } from './evidence.ts';
 import type { Finding, Subject } from './finding.ts';
+import type { ReadFailure } from './node-reader.ts';
 
 /** Something that could not be judged, and why. */
 export interface Unknown {
   readonly why: string;
+  /** How a read failed, where that alone is the reason. */
+  readonly failure?: ReadFailure;
   /** What it is about; absent when it is about the whole node. */
   readonly subject?: Subject;
   /** What a person could do about it where we must not. */
@@ -24,6 +28,14 @@ export type Verdict<P extends object = object> =
       readonly findings: readonly Finding<P>[];
       readonly unknowns: readonly Unknown[];
     };
+
+/** What a read that failed leaves unknown. */
+export function unknownFrom(
+  { why, error }: Extract<Maybe<unknown>, { readonly known: false }>,
+  lead = '',
+): Unknown {
+  return { why: `${lead}${why}`, ...(error && { failure: error.failure }) };
+}
 
 /**
  * Weighs what a fault saw. A benign finding is no alarm, and an unknown is never `clear`.

@@ -7,7 +7,7 @@ import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../../../node/evidence/kubelet/kubelet-version.ts';
 import { mountTable } from '../../../node/evidence/mounts/mount-table.ts';
 import { type CaseFile, caseFileOf } from '../../../node/examine/case-file.ts';
-import { givenSnapshot, NOT_GIVEN } from '../../../node/examine/given-snapshot.ts';
+import { givenSnapshot } from '../../../node/examine/given-snapshot.ts';
 import { type Missing, missingOf } from '../../../node/examine/missing.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { attempt } from '../../../node/model/attempt.ts';
@@ -86,10 +86,7 @@ function withUnknown(
 ): Judged {
   const suspicion = verdict.state === 'found' ? undefined : suspicions.get(fault.id);
   const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
-  const own = unknowns.flatMap(({ why, ...rest }) => {
-    const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));
-    return said.length === 0 ? [] : [{ ...rest, why: said.join('; ') }];
-  });
+  const own = unknowns.filter(({ failure }) => failure !== 'not-recorded' || lacks.length === 0);
   const names = lacks.map(({ short }) => short).join(', ');
   const all = [
     ...(suspicion === undefined ? [] : [{ why: suspicion }]),

@@ -40,14 +40,10 @@ function unknownLines(
     const [first] = all;
     const label = first?.verdict === 'unknown' ? 'unknown' : 'also';
     const names = all.map(({ name }) => name).join(', ');
-    return paragraph(label, `${names}: ${reasonText(first?.reason ?? '', isFull)}`, terminal);
+    const reason = first?.reason ?? '';
+    const shown = isFull ? reason : excerpt(reason, REASON_CHARACTERS_MAX, '-v');
+    return paragraph(label, `${names}: ${shown}`, terminal);
   });
-}
-
-/** One failed read may be the reason for several kinds of evidence. */
-function reasonText(reason: string, isFull: boolean): string {
-  const parts = [...new Set(reason.split('; '))].join('; ');
-  return isFull ? parts : excerpt(parts, REASON_CHARACTERS_MAX, '-v');
 }
 
 function benignNotes(

@@ -44,7 +44,7 @@ export interface LeftoverFolder extends VolumesFolder {
   readonly leftovers: readonly Leftover[];
   readonly bases: readonly BaseFolder[];
   /** Why its entries could not be read: only their names are known. */
-  readonly failure?: string;
+  readonly error?: ReadError;
 }
 
 export interface LeftoverFolders {
@@ -111,7 +111,7 @@ function candidateIn({ folder, names }: TreeFolder, top: string): Candidate | un
   return { podUid, plugin, path: `${top}/${folder}`, names, found };
 }
 
-type CheckResult = Candidate & Pick<LeftoverFolder, 'leftovers' | 'failure'>;
+type CheckResult = Candidate & Pick<LeftoverFolder, 'leftovers' | 'error'>;
 
 /** What is mounted in the kubelet's view is not touched: it may be dead, and it is no leftover. */
 async function entriesOf(
@@ -137,7 +137,7 @@ async function entriesOf(
           ...factsOf(entries.get(leftover.name)),
           mounts: [],
         })),
-        ...(answer.known ? {} : { failure: answer.why }),
+        ...(answer.known ? {} : { error: answer.error }),
       };
     }),
   );
@@ -149,13 +149,13 @@ function factsOf(entry: Entry | undefined): Pick<Leftover, 'status' | 'isEmpty'>
 
 /** Whether there is more in a folder than files of that name and teardowns under way. */
 export function isWorthReporting(
-  { leftovers, failure }: Pick<LeftoverFolder, 'leftovers' | 'failure'>,
+  { leftovers, error }: Pick<LeftoverFolder, 'leftovers' | 'error'>,
   { now, minimumAgeMs }: Pick<LeftoverFolders, 'now' | 'minimumAgeMs'>,
 ): boolean {
   const real = leftovers.filter(({ status }) => status === undefined || status?.type === 'folder');
   const youngest = now.getTime() - minimumAgeMs;
   return (
-    (failure !== undefined && real.length > 0) ||
+    (error !== undefined && real.length > 0) ||
     isPile(real) ||
     real.some(({ status }) => !status || status.modifiedMs <= youngest)
   );

@@ -43,16 +43,16 @@ export async function leftoverSurroundings(
 ): Promise<LeftoverSurroundings> {
   const [{ process }, table, namespaces] = await Promise.all([
     snapshot.of(kubelet),
-    maybe(snapshot.of(mountTable)),
-    maybe(snapshot.of(mountNamespaces)),
+    attempt(snapshot.of(mountTable)),
+    attempt(snapshot.of(mountNamespaces)),
   ]);
   const bases = folders.flatMap((folder) => folder.bases);
   const [kernel, podList, held, version, metrics, writers, lives, loop] = await Promise.all([
-    maybe(snapshot.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
-    maybe(snapshot.of(pods)),
-    maybe(snapshot.of(containers)),
-    maybe(snapshot.of(kubeletVersion)),
-    maybe(snapshot.of(volumeMetrics)),
+    attempt(snapshot.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
+    attempt(snapshot.of(pods)),
+    attempt(snapshot.of(containers)),
+    attempt(snapshot.of(kubeletVersion)),
+    attempt(snapshot.of(volumeMetrics)),
     usersOf(snapshot, bases, { top, namespaces, table }),
     livesOf(snapshot, new Set(folders.map(({ podUid }) => podUid))),
     cleaningLoop(snapshot),
@@ -96,10 +96,5 @@ async function usersOf(
   if (!table.known) return table;
   if (!namespaces.known) return namespaces;
   const around = { top, namespaces: namespaces.value, table: table.value };
-  return maybe(writersBelow(snapshot, bases, around));
-}
-
-async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
-  const collected = await attempt(collecting);
-  return collected.known ? collected : { known: false, why: collected.why };
+  return attempt(writersBelow(snapshot, bases, around));
 }

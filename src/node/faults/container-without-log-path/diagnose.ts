@@ -1,7 +1,7 @@
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
 import type { Finding } from '../../model/finding.ts';
 import { originText } from '../../model/origin.ts';
-import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findDamage } from './damage.ts';
 import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
@@ -32,12 +32,12 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   const ended = unreadable.filter((removal) => !proven.includes(removal));
   if (!seen.unlogged.known) {
     const past = proven.length > 0 ? [] : ended;
-    unknowns.push({ why: `${seen.unlogged.why}${suspicion(past, seen)}` });
+    unknowns.push(unknownFrom(seen.unlogged), ...suspicions(past, seen));
   } else if (ended.length > 0) {
-    unknowns.push({ why: `its log path is not known${suspicion(ended, seen)}` });
+    unknowns.push({ why: 'its log path is not known' }, ...suspicions(ended, seen));
   }
-  if (!seen.version.known) unknowns.push({ why: seen.version.why });
-  if (!seen.usr.known) unknowns.push({ why: seen.usr.why });
+  if (!seen.version.known) unknowns.push(unknownFrom(seen.version));
+  if (!seen.usr.known) unknowns.push(unknownFrom(seen.usr));
   const watched = findings.length > 0 ? undefined : watchedSuspicion(seen);
   if (watched !== undefined) unknowns.push({ why: watched });
   const damage = findDamage(findings, removals, seen);
@@ -60,13 +60,14 @@ function unknownToRuntime(removals: readonly Removal[], seen: Seen): readonly Re
   return [...last.values()].filter(isOpen);
 }
 
-function suspicion(past: readonly Removal[], { log }: Seen): string {
+function suspicions(past: readonly Removal[], { log }: Seen): readonly Unknown[] {
   const lines = log.known ? suspicionsIn(log.value) : [];
   const ended = past.at(-1);
   const first = ended?.line ?? lines[0];
-  if (first === undefined) return '';
+  if (first === undefined) return [];
   const since = ended && log.known ? silenceAfter(ended, log.value) : '';
-  return `; suspected: a container without a log path, for ${originText(first.origin)} says: ${first.text}${since}`;
+  const line = `${originText(first.origin)} says: ${first.text}${since}`;
+  return [{ why: `suspected: a container without a log path, for ${line}` }];
 }
 
 function judge(container: UnloggedContainer, removals: readonly Removal[], seen: Seen): Judgement {

@@ -8,7 +8,7 @@ import type { DeadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts
 import { loopOn } from '../../evidence/stacks/thread-stacks.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn } from './dead-mount.ts';
 import { deadMountState } from './dead-mount-state.ts';
 import { isBrokenAndLive, liveFindings } from './live-findings.ts';
@@ -37,7 +37,7 @@ type Found = Finding<DeadVolumeMount>;
 export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   const { probes, threads, log } = evidence;
   const loop = loopOf(evidence);
-  if (!probes.known) return withoutMounts(loop, evidence, probes.why);
+  if (!probes.known) return withoutMounts(loop, evidence, unknownFrom(probes));
   const { table, version } = probes.value;
   const stacks = evidence.stacks.known ? evidence.stacks.value.threads : [];
   const seen: Seen = { loop, table, log, version, stacks: evidence.stacks };
@@ -59,7 +59,7 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   if (!isBlamed) unknowns.push(...untimedUnknowns(loop));
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
-  if (!threads.known && isRunning) unknowns.push({ why: threads.why });
+  if (!threads.known && isRunning) unknowns.push(unknownFrom(threads));
   unknowns.push(...unaskedUnknowns(probes.value));
   // What became of the loop is judged without them: it is not their dead volume that it cleans up.
   return verdictOf({ findings: [...findings, ...liveFindings(probes.value.probes)], unknowns });
@@ -158,9 +158,8 @@ function hiddenUnknowns(
   if (hidden === 0 || isWell || moves || elsewhere?.isShown) return [];
   const [first] = still;
   const state = first ? `the sync loop is blocked (${first.claim}), and ` : '';
-  const stacks = dump.known ? '' : `; its stacks would show it (${dump.why})`;
-  const why = `on which path ${hidden} threads of the kubelet wait could not be read`;
-  return [{ why: `${state}${why}${stacks}` }];
+  const why = `${state}on which path ${hidden} threads of the kubelet wait could not be read`;
+  return [{ why: dump.known ? why : `${why}; its stacks would show it (${dump.why})` }];
 }
 
 /**
@@ -192,14 +191,14 @@ function unexplained(
 }
 
 /** Loose texts of a colleague, or a node whose mounts could not be read. */
-function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<DeadVolumeMount> {
+function withoutMounts(loop: Loop, evidence: Evidence, unread: Unknown): Verdict<DeadVolumeMount> {
   const isShown =
     loop.isStuckThere ||
     (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
   const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
   const isOpen = findings.length === 0 && !loop.elsewhere && !loop.moves;
   const [still] = isOpen ? loop.still : [];
-  const suspicion = still ? `the sync loop is blocked (${still.claim}); ` : '';
-  const unknowns = [...untimedUnknowns(loop), { why: `${suspicion}${why}` }];
+  const blocked = still ? [{ why: `the sync loop is blocked (${still.claim})` }] : [];
+  const unknowns = [...untimedUnknowns(loop), ...blocked, unread];
   return verdictOf({ findings, unknowns });
 }

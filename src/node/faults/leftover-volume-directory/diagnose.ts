@@ -5,7 +5,7 @@ import {
 } from '../../evidence/volumes/leftover-folders.ts';
 import type { Finding } from '../../model/finding.ts';
 import { originText } from '../../model/origin.ts';
-import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type FolderFacts, factsOf } from './folder-facts.ts';
 import { heldFindings, logFindings, pastUnknowns } from './log-evidence.ts';
 import { folderFinding, type LeftoverVolumeDirectory } from './messages.ts';
@@ -16,7 +16,10 @@ type Found = Finding<LeftoverVolumeDirectory>;
 
 export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
   const { leftovers } = seen;
-  if (!leftovers.known) return judgeLogAlone(seen, leftovers.why);
+  if (!leftovers.known) {
+    const unseen = unknownFrom(leftovers, 'the directories of the pods could not be read: ');
+    return judgeLogAlone(seen, unseen);
+  }
   const all = leftovers.value;
   const findings: Found[] = [];
   const unknowns: Unknown[] = all.notRead.map(({ path, why }) => ({
@@ -37,20 +40,20 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
 
 /** Two names of one volume prove it alone: a teardown that is under way has one. */
 function unknownOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Unknown | undefined {
-  if (folder.failure === undefined || isPile(leftovers)) return undefined;
+  if (folder.error === undefined || isPile(leftovers)) return undefined;
   if (new Set(leftovers.map(({ volume }) => volume)).size < leftovers.length) return undefined;
   return {
     why:
       `${folder.path} holds ${leftovers.length} names of leftover directories, ` +
-      `but they could not be read: ${folder.failure}`,
+      `but they could not be read: ${folder.error.message}`,
+    failure: folder.error.failure,
     subject: { podUid: folder.podUid, path: folder.path },
   };
 }
 
 /** Without the folders only the kubelet's own words can prove anything. */
-function judgeLogAlone({ log }: Seen, why: string): Verdict<LeftoverVolumeDirectory> {
-  const unseen = { why: `the directories of the pods could not be read: ${why}` };
-  if (!log.known) return verdictOf({ findings: [], unknowns: [unseen, { why: log.why }] });
+function judgeLogAlone({ log }: Seen, unseen: Unknown): Verdict<LeftoverVolumeDirectory> {
+  if (!log.known) return verdictOf({ findings: [], unknowns: [unseen, unknownFrom(log)] });
   const findings = [...logFindings(log.value), ...heldFindings(log.value)];
   const suspicions = log.value.failures
     .filter(({ error, leftovers, path }) => {

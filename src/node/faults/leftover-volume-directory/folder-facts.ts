@@ -63,7 +63,7 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
     leftovers,
     removable: free.filter((one) => one.isEmpty === true && !isYoung(one)),
     filled: free.filter(({ isEmpty }) => isEmpty === false),
-    mounted: folder.failure === undefined ? mounted : [],
+    mounted: folder.error === undefined ? mounted : [],
     young: free.filter((one) => one.isEmpty === true && isYoung(one)),
     isNested: leftovers.some(({ suffixes }) => suffixes > 1),
     ...(times.length > 0 ? { oldestMs: least(times), youngestMs: most(times) } : {}),

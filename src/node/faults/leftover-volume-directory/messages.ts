@@ -72,7 +72,7 @@ export function folderFinding(
 
 function reasonOf({ folder, leftovers, removable, young }: FolderFacts, state: string): Reason {
   if (state === 'benign') return 'CleanedByKubelet';
-  const isChecked = folder.failure === undefined;
+  const isChecked = folder.error === undefined;
   if (isChecked && removable.length + young.length === 0) return 'LeftoverHoldsData';
   return isPile(leftovers) ? 'LeftoversPileUp' : 'LeftoverStays';
 }
@@ -121,11 +121,11 @@ function stayProof(
   const { filled, mounted, young, removable, folder, leftovers } = facts;
   const say = (claim: string): Proof => ({ claim, origin: { file: folder.path } });
   const proof: Proof[] = [];
-  if (folder.failure === undefined) {
+  if (folder.error === undefined) {
     const [empty, all] = [removable.length, leftovers.length];
     const are = empty === 1 || all === 1 ? 'is' : 'are';
     proof.push(say(`${empty} of ${all} ${are} empty and mounted nowhere`));
-  } else proof.push(say(`their content could not be read: ${folder.failure}`));
+  } else proof.push(say(`their content could not be read: ${folder.error.message}`));
   if (filled.length > 0) {
     const names = filled.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
     const stay =
@@ -165,7 +165,7 @@ function excludedBy(facts: FolderFacts, { minimumAgeMs }: LeftoverFolders): read
   return [
     'a name that somebody chose: "~" is in no name of a volume',
     'files of a user: they lie deeper, inside a volume',
-    ...(folder.failure === undefined
+    ...(folder.error === undefined
       ? [`a teardown under way: it takes less than ${span(minimumAgeMs)}`]
       : []),
     ...(files > 0 ? [`${files} entries of such a name that are no folders`] : []),

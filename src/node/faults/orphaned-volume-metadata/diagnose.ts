@@ -2,7 +2,7 @@ import { entriesOf, type KubeletLog, type LogEntry } from '../../evidence/logs/l
 import type { LeftMetadata, VolumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import { originText } from '../../model/origin.ts';
-import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findingOf, type OrphanedVolumeMetadata, subjectOf } from './messages.ts';
 
 export interface Evidence {
@@ -12,7 +12,7 @@ export interface Evidence {
 
 export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMetadata> {
   const all = log.known ? entriesOf(log.value, 'orphaned-pod') : [];
-  if (!metadata.known) return suspected(all, metadata.why);
+  if (!metadata.known) return verdictOf({ findings: [], unknowns: suspected(all, metadata) });
   const { unread, seenAt } = metadata.value;
   const complaints = all.filter(
     ({ time }) => !time || seenAt.getTime() - time.getTime() <= COMPLAINT_MS,
@@ -63,12 +63,17 @@ function lastOf(complaints: readonly LogEntry[], podUid: string): LogEntry | und
 }
 
 /** A log names the pod, but not what is left of it, nor whether it is mounted. */
-function suspected(complaints: readonly LogEntry[], why: string): Verdict<OrphanedVolumeMetadata> {
+function suspected(
+  complaints: readonly LogEntry[],
+  metadata: Maybe<VolumeMetadata> & { readonly known: false },
+): readonly Unknown[] {
   const last = complaints.findLast(
     ({ text, fields }) => fields.error === 'not a directory' || text.includes('kubernetes.io~csi'),
   );
-  const suspicion = last
-    ? `suspected: the kubelet cannot remove pod ${last.fields.podUid} (${originText(last.origin)}); what is left of it is not known: `
-    : '';
-  return verdictOf({ findings: [], unknowns: [{ why: `${suspicion}${why}` }] });
+  if (!last) return [unknownFrom(metadata)];
+  const where = originText(last.origin);
+  return [
+    { why: `suspected: the kubelet cannot remove pod ${last.fields.podUid} (${where})` },
+    unknownFrom(metadata, 'what is left of it is not known: '),
+  ];
 }

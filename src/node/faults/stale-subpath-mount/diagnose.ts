@@ -9,7 +9,7 @@ import { subpathSource, subpathTarget } from '../../evidence/mounts/subpath-sour
 import type { Pods } from '../../evidence/pods/pods.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isRepairedByKubelet } from './kubelet-behaviour.ts';
 import {
@@ -46,10 +46,9 @@ export function diagnose(seen: Seen): Verdict<StaleSubpathMount> {
   const unseen = [...new Set(quoted)].filter((path) => !shown.has(path));
   unknowns.push(...unseen.map((path) => suspicion(path, mounts.known, seen.kubelet)));
   for (const each of [mounts, containers, statuses, version]) {
-    const why = each.known ? undefined : each.why;
     // What stands on a read that failed says the same again.
-    if (why !== undefined && !unknowns.some((unknown) => unknown.why === why))
-      unknowns.push({ why });
+    if (!each.known && !unknowns.some(({ why }) => why === each.why))
+      unknowns.push(unknownFrom(each));
   }
   return verdictOf({ findings, unknowns });
 }
