@@ -1,7 +1,7 @@
 import type { MountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { pathsOf, shownAt } from '../evidence/mounts/mount-places.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
-import { attempt } from '../model/attempt.ts';
+import { unlessMissing } from '../evidence/text/file-path.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { HOLDER_PROCESSES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
@@ -32,11 +32,9 @@ export async function usersOf(
     await Promise.all(
       some.map(async ({ pid, under }) => {
         const question = { filesOf: pid, under, mountIds: [] };
-        const answer = await attempt(snapshot.node.ask('openFiles', question));
         // A process that has ended holds nothing.
-        if (!answer.known && answer.error.failure === 'missing') return;
-        if (!answer.known) throw answer.error;
-        for (const { by, path } of answer.value) {
+        const files = (await unlessMissing(snapshot.node.ask('openFiles', question))) ?? [];
+        for (const { by, path } of files) {
           const top = under.find((one) => path.startsWith(`${one}/`)) ?? '';
           const name = path.slice(top.length + 1).split('/')[0] ?? '';
           if (wanted.has(name)) users.set(name, `process ${pid} uses it (${by})`);

@@ -13,7 +13,7 @@ import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import type { ReadFailure } from '../model/node-reader.ts';
 import { ownMounts } from '../reader/own-mounts.ts';
-import { CHECK_AGAIN, type Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler, refused } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
 import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
@@ -49,10 +49,9 @@ export const forceUnmount: Handler<'force-unmount'> = {
   async act(action, writer, snapshot, { freshSnapshot, note }) {
     const { process } = await kubeletMounts(snapshot);
     const result = await force(action, process, writer, freshSnapshot);
-    if (result.state !== 'did') return unmountFailure(result, manual(action, process));
-    if (result.note !== undefined) note?.(result.note);
-    await removeFolder(action, writer, freshSnapshot());
-    return undefined;
+    const failure = unmountFailure(result, manual(action, process), note);
+    if (!failure) await removeFolder(action, writer, freshSnapshot());
+    return failure;
   },
 
   async resume(action, writer, freshSnapshot) {
@@ -64,8 +63,9 @@ export const forceUnmount: Handler<'force-unmount'> = {
     }
     // The first call ends all requests, so what it left behind answers, with errors.
     if ((await probed(action, snapshot))?.state !== 'corrupted') return undefined;
-    const refused = await forceUnmount.refuse(begun(action), snapshot, writer);
-    const failed = refused ?? (await forceUnmount.act(action, writer, snapshot, { freshSnapshot }));
+    const objection = await forceUnmount.refuse(begun(action), snapshot, writer);
+    const failed =
+      objection ?? (await forceUnmount.act(action, writer, snapshot, { freshSnapshot }));
     if (!failed) return { said: 'its requests had been ended; it is unmounted now' };
     const said =
       'we ended its requests, and it still has to be unmounted (umount it, or recover again)';
@@ -110,7 +110,7 @@ function foreignTarget({ target, podUid }: Force, { root }: KubeletMounts): Outc
   }
   const what = `${target.toWellFormed()} is not a volume of pod ${podUid}`;
   const why = `those lie below ${root}/pods/${podUid}/volumes or volume-subpaths`;
-  return { state: 'refused', what, why, todo: 'nothing: no other mount is forced by us' };
+  return refused(what, why, 'nothing: no other mount is forced by us');
 }
 
 /** What has come back to life since is not forced. */
@@ -121,15 +121,10 @@ async function answeringMount(action: Force, snapshot: Snapshot): Promise<Outcom
   if (state === 'dead' || state === 'corrupted') return undefined;
   if (state === 'alive') {
     const why = 'what answers may have data to write, and needs no force';
-    return { state: 'refused', what: 'the mount answers again', why, todo: CHECK_AGAIN };
+    return refused('the mount answers again', why, CHECK_AGAIN);
   }
   const why = probe?.state === 'not-probed' ? probe.why : 'it was not asked';
-  return {
-    state: 'refused',
-    what: 'whether the mount is dead is not known',
-    why,
-    todo: CHECK_AGAIN,
-  };
+  return refused('whether the mount is dead is not known', why, CHECK_AGAIN);
 }
 
 async function probed(action: Force, snapshot: Snapshot): Promise<ProbeResult | undefined> {
@@ -144,14 +139,11 @@ async function usedElsewhere(action: Force, snapshot: Snapshot): Promise<Outcome
   if (mustName !== undefined) {
     const word = naming(mustName, action.confirmed);
     const todo = `make sure that no pod has the uid ${mustName}, then add --confirm ${word}`;
-    return { state: 'refused', what, why, todo };
+    return refused(what, why, todo);
   }
-  return {
-    state: 'refused',
-    what,
-    why,
-    todo: 'end that use first, or bring the server back; to force it would break all its users',
-  };
+  const todo =
+    'end that use first, or bring the server back; to force it would break all its users';
+  return refused(what, why, todo);
 }
 
 /**

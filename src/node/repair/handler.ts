@@ -1,10 +1,30 @@
 import type { Tried } from '../../lib/state/state-folder.ts';
-import type { Action, ActionKind, Failure, Outcome } from '../model/action.ts';
+import type { Action, ActionKind, Failure, ManualSteps, Outcome } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import type { NodeWriter } from './node-writer.ts';
 
 /** What is to be done where the node is no longer as it was diagnosed. */
 export const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
+
+/** The outcome of an action that is not begun. */
+export function refused(
+  what: string,
+  why: string,
+  todo: string,
+  manual?: ManualSteps,
+): Outcome & { readonly state: 'refused' } {
+  return { state: 'refused', what, why, todo, ...(manual ? { manual } : {}) };
+}
+
+/** The same where there is a reason; undefined where there is none. */
+export function refusedIf(
+  why: string | undefined,
+  what: string,
+  todo: string,
+  manual?: ManualSteps,
+): Outcome | undefined {
+  return why === undefined ? undefined : refused(what, why, todo, manual);
+}
 
 /** What it takes to change a node safely: objections, the action, and a check afterwards. */
 export interface Handler<K extends ActionKind> {

@@ -5,7 +5,7 @@ import { isStaticPodUid } from '../evidence/pods/orphan-pods.ts';
 import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
-import type { ActionFailure, Handler, Progress } from './handler.ts';
+import { type ActionFailure, type Handler, type Progress, refused } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { type Intent, isOfGonePod, type Journal } from './journal.ts';
 import type { NodeWriter } from './node-writer.ts';
@@ -59,9 +59,8 @@ export function notPermitted(
   permitted: ReadonlySet<ActionKind>,
 ): Outcome | undefined {
   if (permitted.has(kind)) return undefined;
-  const what = `the action ${kind} is not permitted here`;
   return refused(
-    what,
+    `the action ${kind} is not permitted here`,
     'the policy of this host does not allow it',
     'ask the administrator of the policy',
   );
@@ -183,10 +182,6 @@ function withNote(outcome: Outcome, note: string | undefined): Outcome {
   if (note === undefined) return outcome;
   if (outcome.state !== 'done') return { ...outcome, why: `${outcome.why}; ${note}` };
   return { state: 'done', note: outcome.note ? `${outcome.note}; ${note}` : note };
-}
-
-function refused(what: string, why: string, todo: string): Outcome {
-  return { state: 'refused', what, why, todo };
 }
 
 function stepReporter({ onStep }: RepairContext): (name: Step['name']) => void {

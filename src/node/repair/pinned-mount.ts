@@ -2,9 +2,19 @@ import { shellCommand } from '../../lib/std/shell-command.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { mountShowing } from '../evidence/mounts/mount-places.ts';
 import { type Mount, type MountTable, mountTable } from '../evidence/mounts/mount-table.ts';
+import { unlessMissing } from '../evidence/text/file-path.ts';
 import type { ManualSteps, Outcome } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
-import { type ActionFailure, CHECK_AGAIN, type Observation } from './handler.ts';
+import type { NodeReader } from '../model/node-reader.ts';
+import {
+  type ActionContext,
+  type ActionFailure,
+  CHECK_AGAIN,
+  type Observation,
+  refused,
+  refusedIf,
+} from './handler.ts';
+import { PROCESSES_AT_ONCE_MAX } from './limits.ts';
 import {
   FIRST_PROCESS,
   type MountPins,
@@ -12,7 +22,6 @@ import {
   type ProcessPins,
   type WriteResult,
 } from './node-writer.ts';
-import { unmountUnderWay } from './unmount-in-progress.ts';
 
 /** The root directory of the kubelet, and the mounts of its namespace. */
 export interface KubeletMounts {
@@ -60,11 +69,10 @@ export function objectionTo(pins: MountPins, table: MountTable): Outcome | undef
   }
   const why = `${table.origin.file} now shows ${table.lineText(other)}`;
   if (!isThere) {
-    const what = 'the mount changed since it was diagnosed';
-    return { state: 'refused', what, why, todo: CHECK_AGAIN };
+    return refused('the mount changed since it was diagnosed', why, CHECK_AGAIN);
   }
   const todo = 'find out who made it and whether it is needed; unmount neither before you know';
-  return { state: 'refused', what: 'another mount lies over this one', why, todo };
+  return refused('another mount lies over this one', why, todo);
 }
 
 /** What stands against any unmount at this path, whatever is mounted there. */
@@ -74,11 +82,18 @@ export async function pathObjection(
   { snapshot, writer }: { readonly snapshot: Snapshot; readonly writer: NodeWriter },
   manual: ManualSteps,
 ): Promise<Outcome | undefined> {
+  const todo = 'unmount it manually, or delete the pod';
   return (
     (await otherPath(target, process, snapshot)) ??
     (await unmountedByAnother(target, snapshot)) ??
-    (await cannotAct(process, writer, manual))
+    refusedIf(await writer.cannotUnmount(process), 'cannot unmount here', todo, manual)
   );
+}
+
+/** "/a" and "/a/b" of "/a/b/c". */
+export function foldersAbove(path: string): readonly string[] {
+  const names = path.split('/').slice(1, -1);
+  return names.map((_, depth) => `/${names.slice(0, depth + 1).join('/')}`);
 }
 
 /** umount follows links, and starts at the root of the namespace, not at the kubelet's. */
@@ -87,18 +102,15 @@ export async function otherPath(
   { pid }: ProcessPins,
   { node }: Snapshot,
 ): Promise<Outcome | undefined> {
-  const leadsElsewhere = (why: string): Outcome => {
-    const todo = 'find out who changed the path; unmount it manually, or delete the pod';
-    return { state: 'refused', what: 'the path of the mount leads elsewhere', why, todo };
-  };
+  const todo = 'find out who changed the path; unmount it manually, or delete the pod';
+  const leadsElsewhere = (why: string) =>
+    refused('the path of the mount leads elsewhere', why, todo);
   const view = `/proc/${pid}/root`;
   const itsRoot = await node.ask('link', { path: view });
   if (itsRoot !== '/') {
     return leadsElsewhere(`the kubelet's root directory is ${itsRoot} (${view})`);
   }
-  const names = target.split('/').slice(1, -1);
-  for (let depth = 1; depth <= names.length; depth += 1) {
-    const path = `/${names.slice(0, depth).join('/')}`;
+  for (const path of foldersAbove(target)) {
     const { type } = await node.ask('status', { path: `${view}${path}` });
     if (type !== 'folder') return leadsElsewhere(`${path} is a ${type}, not a directory`);
   }
@@ -111,20 +123,41 @@ async function unmountedByAnother(
 ): Promise<Outcome | undefined> {
   const pid = await unmountUnderWay(target, snapshot);
   if (pid === undefined) return undefined;
-  const what = 'this mount is being unmounted already';
   const why = `process ${pid} unmounts it; a recovery that was killed leaves such a process behind`;
-  return { state: 'refused', what, why, todo: 'wait until it has ended, then recover again' };
+  const todo = 'wait until it has ended, then recover again';
+  return refused('this mount is being unmounted already', why, todo);
 }
 
-async function cannotAct(
-  process: ProcessPins,
-  writer: NodeWriter,
-  manual: ManualSteps,
-): Promise<Outcome | undefined> {
-  const why = await writer.cannotUnmount(process);
-  if (why === undefined) return undefined;
-  const [what, todo] = ['cannot unmount here', 'unmount it manually, or delete the pod'];
-  return { state: 'refused', what, why, todo, manual };
+/**
+ * The process that unmounts this very target right now. A recovery that is killed leaves its umount
+ * behind; should that come through later, it would take away what was mounted there meanwhile.
+ */
+async function unmountUnderWay(target: string, { node }: Snapshot): Promise<number | undefined> {
+  const names = await node.ask('folder', { path: '/proc' });
+  // 812
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  for (let start = 0; start < pids.length; start += PROCESSES_AT_ONCE_MAX) {
+    const some = pids.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    const asked = await Promise.all(some.map((pid) => isUnmounting(`/proc/${pid}`, target, node)));
+    const at = asked.indexOf(true);
+    if (at >= 0) return Number(some[at]);
+  }
+  return undefined;
+}
+
+async function isUnmounting(process: string, target: string, node: NodeReader): Promise<boolean> {
+  // A process that has ended meanwhile unmounts nothing.
+  const textOf = async (name: string) =>
+    (await unlessMissing(node.ask('file', { path: `${process}/${name}` }))) ?? '';
+  // It is nsenter at first, where the kubelet has mounts of its own.
+  if (!['umount', 'nsenter'].includes((await textOf('comm')).trim())) return false;
+  // Uid:	0	0	0	0
+  const isRoots = /^Uid:\s+0\s+0\s/m.test(await textOf('status'));
+  // umount, --no-canonicalize, /proc/self/fd/4/var/lib/kubelet/pods/...
+  const paths = (await textOf('cmdline'))
+    .split('\0')
+    .map((word) => word.replace(/^\/proc\/self\/fd\/\d+(?=\/)/, ''));
+  return isRoots && paths.includes(target);
 }
 
 /** Undefined once the pinned mount is gone. */
@@ -146,9 +179,14 @@ export function inMountNamespace({ pid }: ProcessPins, ...args: readonly string[
 
 /** What an unmount that did not succeed means for the outcome of its action. */
 export function unmountFailure(
-  result: Exclude<WriteResult, { state: 'did' }>,
+  result: WriteResult,
   manual: ManualSteps,
-): ActionFailure {
+  note: ActionContext['note'],
+): ActionFailure | undefined {
+  if (result.state === 'did') {
+    if (result.note !== undefined) note?.(result.note);
+    return undefined;
+  }
   const { why } = result;
   switch (result.state) {
     case 'changed':

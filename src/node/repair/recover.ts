@@ -1,7 +1,6 @@
 import { thisProcess } from '../../lib/state/this-process.ts';
 import type { Action, Failure, Outcome } from '../model/action.ts';
-import type { JournalRecord } from './journal.ts';
-import { readJournal } from './journal.ts';
+import { type JournalRecord, readJournal } from './journal.ts';
 import { REST_CHARACTERS_MAX } from './limits.ts';
 import type { OpenRepair, PerformOptions } from './open-repair.ts';
 
@@ -74,19 +73,19 @@ export async function recover(
   const [first] = agreed;
   if (!first) return results;
   const saved = await host.saveEvidence(first);
+  const prevented = (failure: Failure) => [
+    ...results,
+    ...agreed.map((plan) => ({ plan, state: 'prevented', failure }) as const),
+  ];
   if ('failure' in saved) {
     const { failure: why, todo = 'fix that, then recover again' } = saved;
-    const failure = {
-      what: 'the evidence cannot be saved',
-      why,
-      todo: `${todo}; nothing was changed`,
-    };
-    return [...results, ...agreed.map((plan) => ({ plan, state: 'prevented', failure }) as const)];
+    const what = 'the evidence cannot be saved';
+    return prevented({ what, why, todo: `${todo}; nothing was changed` });
   }
   const repair = await host.openRepair();
   if (!repair.isOpen) {
     const { isOpen: _, ...failure } = repair;
-    return [...results, ...agreed.map((plan) => ({ plan, state: 'prevented', failure }) as const)];
+    return prevented(failure);
   }
   try {
     // A plan that is refused does not keep the others from being carried out.

@@ -1,5 +1,6 @@
 import { listAt, textAt } from '../../lib/std/json.ts';
 import { shellCommand } from '../../lib/std/shell-command.ts';
+import { shortId } from '../../lib/std/short-id.ts';
 import { containers } from '../evidence/containers/containers.ts';
 import { runtime } from '../evidence/containers/runtime.ts';
 import {
@@ -14,14 +15,10 @@ import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import { originText } from '../model/origin.ts';
-import { type ActionFailure, CHECK_AGAIN, type Handler } from './handler.ts';
-
+import { type ActionFailure, CHECK_AGAIN, type Handler, refused } from './handler.ts';
 import { saveInspection } from './save-inspection.ts';
 
 type RemoveContainer = Action<'remove-container'>;
-
-/** As many digits as the tools of the runtimes show; also the word that a person types. */
-const SHORT_ID = 13;
 
 /**
  * Removes a container that has no log path, in one forced call: a container that is stopped first is
@@ -81,16 +78,14 @@ export const removeContainer: Handler<'remove-container'> = {
     const listed = await attempt(snapshot.of(pods));
     const isKnown = !listed.known || listed.value.pods.some(({ uid }) => uid === left.podUid);
     if (left.podUid !== '' && isKnown) {
-      return {
-        said: `its sandbox ${sandbox.slice(0, SHORT_ID)} is left, for the kubelet to collect`,
-      };
+      return { said: `its sandbox ${shortId(sandbox)} is left, for the kubelet to collect` };
     }
     const emptied = await writer.removeSandbox(socket, sandbox);
     const isRemoved = emptied.state === 'did';
-    const said = `its sandbox ${sandbox.slice(0, SHORT_ID)}`;
-    return isRemoved
-      ? { said: `${said} was empty, and is removed now` }
-      : { said: `${said} could not be removed: ${emptied.why}` };
+    const end = isRemoved
+      ? 'was empty, and is removed now'
+      : `could not be removed: ${emptied.why}`;
+    return { said: `its sandbox ${shortId(sandbox)} ${end}` };
   },
 
   async isDone(action, snapshot) {
@@ -107,7 +102,7 @@ export const removeContainer: Handler<'remove-container'> = {
 };
 
 function stillArmed(others: readonly UnloggedContainer[]): string {
-  const names = others.map(({ id }) => id.slice(0, SHORT_ID)).join(', ');
+  const names = others.map(({ id }) => shortId(id)).join(', ');
   const todo = 'run kubediag check for them';
   return `other containers without a log path are still there: ${names}; ${todo}`;
 }
@@ -125,9 +120,9 @@ async function changedMeanwhile(
   if (!was || !is) return undefined;
   const { name, sandboxId, state } = is;
   const here = { ...was, name, sandboxId, state, createdAt: String(is.createdAt) };
-  const refused = otherContainer(action, here) ?? running(action, here);
-  if (!refused || refused.state === 'done') return undefined;
-  const { what, why, todo } = refused;
+  const objection = otherContainer(action, here) ?? running(action, here);
+  if (!objection || objection.state === 'done') return undefined;
+  const { what, why, todo } = objection;
   return { what, why, todo, stays: 'refused' };
 }
 
@@ -143,14 +138,14 @@ async function hasOthers(snapshot: Snapshot, { socket, sandbox, container }: Rem
 
 function otherRuntime({ socket }: RemoveContainer, now: string): Outcome {
   const why = `it was at ${socket}, and the kubelet's runtime is now at ${now}`;
-  return { state: 'refused', what: 'this is another runtime', why, todo: CHECK_AGAIN };
+  return refused('this is another runtime', why, CHECK_AGAIN);
 }
 
 function hasLogPath(here: UnloggedContainer | undefined): Outcome {
   const why = here
     ? `its log path is the folder ${here.logPath}`
     : 'the runtime reports an absolute log path for it';
-  return { state: 'refused', what: 'the container does no harm', why, todo: CHECK_AGAIN };
+  return refused('the container does no harm', why, CHECK_AGAIN);
 }
 
 function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
@@ -160,7 +155,7 @@ function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outco
   ].map((pins) => pins.join(', '));
   if (was === is) return undefined;
   const what = 'the container is another one than was diagnosed';
-  return { state: 'refused', what, why: `it was ${was}, and is ${is}`, todo: CHECK_AGAIN };
+  return refused(what, `it was ${was}, and is ${is}`, CHECK_AGAIN);
 }
 
 /**
@@ -171,52 +166,49 @@ async function knownPod(
   { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
-  const refused = (why: string): Outcome => ({
-    state: 'refused',
-    what: 'the container belongs to a pod of the kubelet',
-    why: `${why}; that it has no log path is then a fault of the runtime`,
-    todo:
+  const known = (why: string) =>
+    refused(
+      'the container belongs to a pod of the kubelet',
+      `${why}; that it has no log path is then a fault of the runtime`,
       'find out why this runtime loses log paths; until then neither delete the pod nor stop the ' +
-      'container while the kubelet runs: to remove it deletes files of the node',
-  });
-  if (isKubelets) return refused('it carries the marks of the kubelet that made it');
+        'container while the kubelet runs: to remove it deletes files of the node',
+    );
+  if (isKubelets) return known('it carries the marks of the kubelet that made it');
   if (podUid === '') return undefined;
   const listed = await attempt(snapshot.of(pods));
   const list = listed.known ? listed.value.pods : [];
   if (listed.known && list.some(({ uid }) => uid === podUid)) {
-    return refused(`${originText(listed.value.origin)} lists pod ${podUid}`);
+    return known(`${originText(listed.value.origin)} lists pod ${podUid}`);
   }
   const { uids, origin } = await snapshot.of(staticPods);
   if (uids.has(podUid))
-    return refused(`a file of a static pod in ${originText(origin)} has its uid ${podUid}`);
+    return known(`a file of a static pod in ${originText(origin)} has its uid ${podUid}`);
   // Until the API server was heard, the list holds static pods alone, or nothing.
   if (list.some(({ isFromApi }) => isFromApi) || !hasPodFolder) return undefined;
   const whole = listed.known ? 'lists no pod of the API server (yet)' : 'cannot be asked';
-  return refused(`the kubelet ${whole}, and has a folder of pod ${podUid}`);
+  return known(`the kubelet ${whole}, and has a folder of pod ${podUid}`);
 }
 
 function running(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
   if (here.state !== 'running' && here.state !== 'unknown') return undefined;
   const runs = here.state === 'running' ? 'runs' : 'may run: the runtime does not know';
-  const word = action.container.slice(0, SHORT_ID);
+  // Also the word that a person types.
+  const word = shortId(action.container);
   if (here.producer === 'unknown') {
-    return {
-      state: 'refused',
-      what: `container "${here.name}" ${runs}, and who made it is not known`,
-      why: `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
-      todo:
-        'find out whose it is, and have it made anew with a log path; do not stop it while the ' +
+    return refused(
+      `container "${here.name}" ${runs}, and who made it is not known`,
+      `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
+      'find out whose it is, and have it made anew with a log path; do not stop it while the ' +
         'kubelet runs: to collect it deletes files of the node',
-    };
+    );
   }
   if (isNamed(word, action.confirmed)) return undefined;
   const serves = here.isServing ? ', and somebody listens on the port of an MQTT broker there' : '';
-  return {
-    state: 'refused',
-    what: `container "${here.name}" ${runs}, and --yes alone does not remove it`,
-    why: `its users lose it${serves}`,
-    todo: `have a broker ready in its place, then recover again with --confirm ${word}`,
-  };
+  return refused(
+    `container "${here.name}" ${runs}, and --yes alone does not remove it`,
+    `its users lose it${serves}`,
+    `have a broker ready in its place, then recover again with --confirm ${word}`,
+  );
 }
 
 async function cannotAct(
@@ -225,8 +217,8 @@ async function cannotAct(
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   if (why === undefined) return undefined;
-  const [what, todo] = ['we cannot remove a container here', 'remove it manually'];
-  return { state: 'refused', what, why, todo, manual: await manual(action, snapshot) };
+  const steps = await manual(action, snapshot);
+  return refused('we cannot remove a container here', why, 'remove it manually', steps);
 }
 
 /** In one line: if the kubelet does not stop and the rest runs, it deletes files of the node. */
@@ -239,7 +231,7 @@ async function manual(
   const here = await attempt(snapshot.of(kubelet));
   const unit = here.known ? here.value.program : 'kubelet';
   const [stop, start] = ['stop', 'start'].map((word) => shellCommand(['systemctl', word, unit]));
-  const stored = `kubediag-container-${container.slice(0, SHORT_ID)}.json`;
+  const stored = `kubediag-container-${shortId(container)}.json`;
   return {
     commands: [
       `${crictl('inspect', container)} > ${stored}`,

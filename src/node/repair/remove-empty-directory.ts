@@ -5,6 +5,7 @@ import { type MountNamespaces, mountNamespaces } from '../evidence/mounts/mount-
 import { mountsOnPaths } from '../evidence/mounts/mount-places.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
 import { storedNamespaces } from '../evidence/mounts/open-mounts.ts';
+import { unlessMissing } from '../evidence/text/file-path.ts';
 import { leftoverName } from '../evidence/volumes/leftover-names.ts';
 import { minimumAge } from '../evidence/volumes/minimum-age.ts';
 import type { Action, Failure, Outcome } from '../model/action.ts';
@@ -12,11 +13,11 @@ import { attempt } from '../model/attempt.ts';
 import { optionValue, type Snapshot } from '../model/evidence.ts';
 import type { Entry } from '../model/node-reader.ts';
 import { usersOf } from './folder-users.ts';
-import type { Handler } from './handler.ts';
+import { type Handler, refused, refusedIf } from './handler.ts';
 import { FOLDERS_AT_ONCE_MAX, FOLDERS_PER_SECOND_MAX } from './limits.ts';
 import { FIRST_PROCESS, type ProcessPins } from './node-writer.ts';
+import { foldersAbove } from './pinned-mount.ts';
 import { type PinnedFolder, pinnedFolder } from './removal.ts';
-import { removalReasons } from './removal-messages.ts';
 
 type RemoveFolders = Action<'remove-empty-directory'>;
 
@@ -29,17 +30,15 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
     const way = (await otherPath(sight)) ?? (await unseenNamespaces(sight));
     if (way) return way;
     const stored = await objections(action, sight);
-    if (stored.size < action.leftovers.length)
-      return cannotAct(sight, writer.cannotRemoveFolders());
+    if (stored.size < action.leftovers.length) {
+      const [what, todo] = ['we cannot remove folders here', 'remove them manually'];
+      return refusedIf(writer.cannotRemoveFolders(), what, todo, manual(sight));
+    }
     if ([...stored.values()].every((why) => why === null)) {
       return { state: 'done', note: 'nothing to do: they are gone already' };
     }
-    return {
-      state: 'refused',
-      what: 'none of the leftover directories may be removed',
-      why: removalReasons(stored),
-      todo: 'resolve what blocks them; then run kubediag check again',
-    };
+    const what = 'none of the leftover directories may be removed';
+    return refused(what, removalReasons(stored), RESOLVE);
   },
 
   async shortfall(action, snapshot) {
@@ -135,28 +134,22 @@ function foreignName({ podUid, plugin, leftovers }: RemoveFolders): Outcome | un
   const isOurs = (text: string) => leftoverName(pinnedFolder(text)?.name ?? '') !== undefined;
   const foreign = leftovers.find((text) => !isOurs(text));
   if (foreign === undefined && ONE_NAME.test(podUid) && ONE_NAME.test(plugin)) return undefined;
-  return {
-    state: 'refused',
-    what: `${foreign ?? `${podUid}/${plugin}`} is no leftover of a volume`,
-    why: 'those are called NAME.deleting~NUMBER, beside the folder of the volume',
-    todo: 'nothing: no other folder is removed by us',
-  };
+  return refused(
+    `${foreign ?? `${podUid}/${plugin}`} is no leftover of a volume`,
+    'those are called NAME.deleting~NUMBER, beside the folder of the volume',
+    'nothing: no other folder is removed by us',
+  );
 }
 
 /** The remover follows no link, so neither may the path that is checked. */
 async function otherPath({ snapshot, view, folder }: Observation): Promise<Outcome | undefined> {
-  const names = folder.split('/').slice(1);
-  for (const depth of names.keys()) {
-    const path = `/${names.slice(0, depth + 1).join('/')}`;
-    const status = await attempt(snapshot.node.ask('status', { path: `${view}${path}` }));
-    if (!status.known && status.error.failure === 'missing') {
-      return { state: 'done', note: `nothing to do: ${path} is gone already` };
-    }
-    if (!status.known) throw status.error;
-    if (status.value.type === 'folder') continue;
-    const why = `${path} is a ${status.value.type}, and no folder`;
-    const todo = 'find out who made it so';
-    return { state: 'refused', what: 'the path of the leftovers leads elsewhere', why, todo };
+  for (const path of [...foldersAbove(folder), folder]) {
+    const asked = snapshot.node.ask('status', { path: `${view}${path}` });
+    const status = await unlessMissing(asked);
+    if (!status) return { state: 'done', note: `nothing to do: ${path} is gone already` };
+    if (status.type === 'folder') continue;
+    const why = `${path} is a ${status.type}, and no folder`;
+    return refused('the path of the leftovers leads elsewhere', why, 'find out who made it so');
   }
   return undefined;
 }
@@ -164,12 +157,11 @@ async function otherPath({ snapshot, view, folder }: Observation): Promise<Outco
 async function unseenNamespaces(sight: Observation): Promise<Outcome | undefined> {
   const notSeen = [...sight.namespaces.notSeen, ...(await storedNamespaces(sight.snapshot))];
   if (notSeen.length === 0) return undefined;
-  return {
-    state: 'refused',
-    what: 'not every mount namespace can be seen',
-    why: `what is mounted there would be taken away with the folder: ${notSeen.slice(0, 3).join('; ')}`,
-    todo: 'run it as root on the node itself, where every mount namespace can be seen',
-  };
+  return refused(
+    'not every mount namespace can be seen',
+    `what is mounted there would be taken away with the folder: ${notSeen.slice(0, 3).join('; ')}`,
+    'run it as root on the node itself, where every mount namespace can be seen',
+  );
 }
 
 async function entriesOf(
@@ -181,15 +173,12 @@ async function entriesOf(
   const targets = new Set(mounts.map(({ target }) => target));
   const names = foldersOf(action).map(({ name }) => name);
   const asked = names.filter((name) => !targets.has(`${folder}/${name}`));
-  const answer = await attempt(
-    snapshot.node.ask('entries', { path: `${view}${folder}`, names: asked }),
-  );
-  // With its folder everything in it is gone.
-  if (!answer.known && answer.error.failure === 'missing') {
-    return new Map(names.map((name) => [name, { name, status: null, isEmpty: null }]));
-  }
-  if (!answer.known) throw answer.error;
-  return new Map(answer.value.map((entry) => [entry.name, entry]));
+  const question = { path: `${view}${folder}`, names: asked };
+  const entries =
+    (await unlessMissing(snapshot.node.ask('entries', question))) ??
+    // With its folder everything in it is gone.
+    names.map((name) => ({ name, status: null, isEmpty: null }));
+  return new Map(entries.map((entry) => [entry.name, entry]));
 }
 
 /** By name: why a folder must stay; null when it is gone. What is not named may be removed. */
@@ -238,14 +227,22 @@ async function mountedOf(
   return mounted;
 }
 
-async function cannotAct(
-  sight: Observation,
-  why: string | undefined,
-): Promise<Outcome | undefined> {
-  if (why === undefined) return undefined;
-  const [what, todo] = ['we cannot remove folders here', 'remove them manually'];
-  return { state: 'refused', what, why, todo, manual: manual(sight) };
+const NAMES_SHOWN_MAX = 3;
+
+/** "2 stay because it is not empty: a.deleting~1, b.deleting~2; ...": each reason once. */
+function removalReasons(stored: ReadonlyMap<string, string | null>): string {
+  const staying = [...stored].filter(([, why]) => why !== null);
+  return [...Map.groupBy(staying, ([, why]) => why)]
+    .map(([why, some]) => {
+      const names = some.slice(0, NAMES_SHOWN_MAX).map(([name]) => name);
+      const more = some.length > NAMES_SHOWN_MAX ? ' ...' : '';
+      const stay = some.length === 1 ? 'stays' : 'stay';
+      return `${some.length} ${stay}, for ${why}: ${names.join(', ')}${more}`;
+    })
+    .join('; ');
 }
+
+const RESOLVE = 'resolve what blocks them; then run kubediag check again';
 
 function shortfallOf(
   stored: ReadonlyMap<string, string | null>,
@@ -256,7 +253,7 @@ function shortfallOf(
   return {
     what: 'not all of the leftover directories could be removed',
     why: [broken, reported].filter(Boolean).join('; '),
-    todo: 'resolve what blocks them; then run kubediag check again',
+    todo: RESOLVE,
   };
 }
 

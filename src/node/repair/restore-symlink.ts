@@ -1,10 +1,11 @@
 import { defined } from '../../lib/std/defined.ts';
+import { shortId } from '../../lib/std/short-id.ts';
 import { unloggedContainers } from '../evidence/containers/unlogged-containers.ts';
 import { type MergedUsr, mergedUsr } from '../evidence/deletions/merged-usr.ts';
 import type { ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
-import type { Handler } from './handler.ts';
+import { type Handler, refused, refusedIf } from './handler.ts';
 
 const PATH = '/bin';
 const TARGET = 'usr/bin';
@@ -15,14 +16,14 @@ export const restoreSymlink: Handler<'restore-symlink'> = {
     // The type says so; but an action may come from a file.
     if (path !== PATH || target !== TARGET) {
       const what = `${path} -> ${target} is not a link that we restore`;
-      return refusal(what, `only ${PATH} -> ${TARGET} is`, 'nothing: this is not ours to make');
+      return refused(what, `only ${PATH} -> ${TARGET} is`, 'nothing: this is not ours to make');
     }
     const usr = await snapshot.of(mergedUsr);
     return (
       isThere(usr) ??
       notMerged(usr) ??
       (await stillArmed(snapshot)) ??
-      cannotAct(writer.cannotCommand())
+      refusedIf(writer.cannotCommand(), `we cannot make ${PATH} here`, 'do it manually', MANUAL)
     );
   },
 
@@ -49,10 +50,6 @@ export const restoreSymlink: Handler<'restore-symlink'> = {
   },
 };
 
-function refusal(what: string, why: string, todo: string, manual?: ManualSteps): Outcome {
-  return { state: 'refused', what, why, todo, ...(manual ? { manual } : {}) };
-}
-
 const MANUAL: ManualSteps = {
   commands: ['/usr/bin/ln -s usr/bin /bin'],
   risk: 'as long as a container without a log path is there, the kubelet deletes it again',
@@ -65,16 +62,16 @@ function isThere({ bin, binTarget }: MergedUsr): Outcome | undefined {
   }
   const what = `there is something at ${PATH}`;
   const why = bin === 'link' ? `it is a link to ${binTarget}` : `it is a ${bin}`;
-  return refusal(what, why, 'find out who made it; nothing is written over it');
+  return refused(what, why, 'find out who made it; nothing is written over it');
 }
 
 function notMerged({ hasUsrBin, siblings, shell }: MergedUsr): Outcome | undefined {
   const todo = 'find out what was there, from the packages of this system or another node like it';
-  const refused = (why: string) => refusal(`that ${PATH} was a link is not proven`, why, todo);
-  if (!hasUsrBin) return refused('/usr/bin is no folder');
-  if (siblings.length === 0) return refused('neither /sbin nor /lib is a link into /usr');
+  const unproven = (why: string) => refused(`that ${PATH} was a link is not proven`, why, todo);
+  if (!hasUsrBin) return unproven('/usr/bin is no folder');
+  if (siblings.length === 0) return unproven('neither /sbin nor /lib is a link into /usr');
   return shell === undefined
-    ? refused('there is neither /usr/bin/sh nor /usr/bin/bash')
+    ? unproven('there is neither /usr/bin/sh nor /usr/bin/bash')
     : undefined;
 }
 
@@ -82,15 +79,10 @@ async function stillArmed(snapshot: Snapshot): Promise<Outcome | undefined> {
   const { containers } = await snapshot.of(unloggedContainers);
   const armed = containers.filter(({ kind }) => kind !== 'folder');
   if (armed.length === 0) return undefined;
-  const names = armed.map(({ id, name }) => `"${name}" (${id.slice(0, 13)})`).join(', ');
+  const names = armed.map(({ id, name }) => `"${name}" (${shortId(id)})`).join(', ');
   const what = 'the kubelet would delete it again within a minute';
   const why = `these containers without a log path are still there: ${names}`;
-  return refusal(what, why, 'recover those first: kubediag check');
-}
-
-function cannotAct(why: string | undefined): Outcome | undefined {
-  if (why === undefined) return undefined;
-  return refusal(`we cannot make ${PATH} here`, why, 'do it manually', MANUAL);
+  return refused(what, why, 'recover those first: kubediag check');
 }
 
 /** The kernel gives the link the label of its folder, which is not the one it had. */

@@ -1,12 +1,10 @@
 import { fieldAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../../lib/std/json-value.ts';
+import { shortId } from '../../lib/std/short-id.ts';
 import type { Action } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import type { ActionContext, ActionFailure } from './handler.ts';
-
-/** Names enough of a container for a file and for a person. */
-const SHORT_ID = 13;
 
 /**
  * Saves what the runtime knows of a container and its sandbox, as `crictl inspect` and `inspectp`
@@ -30,7 +28,7 @@ export async function saveInspection(
     null,
     2,
   );
-  const stored = await keep?.(`container-${container.slice(0, SHORT_ID)}.json`, `${text}\n`);
+  const stored = await keep?.(`container-${shortId(container)}.json`, `${text}\n`);
   if (!stored?.ok) return unstored(stored?.why ?? 'there is no place for it');
   note?.(`what the runtime knew of it is saved in ${stored.value}, with what is secret in it`);
   return undefined;

@@ -11,7 +11,7 @@ import {
 } from '../evidence/volumes/volume-metadata.ts';
 import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
-import { type ActionFailure, CHECK_AGAIN, type Handler } from './handler.ts';
+import { type ActionFailure, CHECK_AGAIN, type Handler, refused, refusedIf } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
 import { livingPod } from './living-pod.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type ProcessPins,
   type WriteResult,
 } from './node-writer.ts';
-import { otherPath } from './pinned-mount.ts';
+import { foldersAbove, otherPath } from './pinned-mount.ts';
 
 type SetAside = Action<'set-aside'>;
 
@@ -29,12 +29,12 @@ export const setAside: Handler<'set-aside'> = {
   async refuse(action, snapshot, writer) {
     const paths = await pathsOf(action, snapshot);
     if (!paths) {
-      const what = 'this names no volume of a pod';
       const why = 'a name of a folder holds no slash, and no byte that is not UTF-8';
-      return { state: 'refused', what, why, todo: CHECK_AGAIN };
+      return refused('this names no volume of a pod', why, CHECK_AGAIN);
     }
     const { left } = await snapshot.of(volumeMetadata);
     const here = left.find(({ folder }) => folder === paths.folder);
+    const todo = 'resolve it, or do it manually';
     return (
       (await alreadyDone(action, snapshot)) ??
       (await livingPod(action, snapshot)) ??
@@ -42,7 +42,7 @@ export const setAside: Handler<'set-aside'> = {
       (await otherPath(paths.from, paths.process, snapshot)) ??
       (await otherDisk(paths, snapshot)) ??
       (await takenPlace(action, paths, snapshot)) ??
-      cannotAct(await writer.cannotUnmount(paths.process))
+      refusedIf(await writer.cannotUnmount(paths.process), 'we cannot act here', todo)
     );
   },
 
@@ -70,8 +70,8 @@ export const setAside: Handler<'set-aside'> = {
       const isRemoved = await removeFolders(action, writer, snapshot);
       return isRemoved ? { said: 'its folder is removed now' } : undefined;
     }
-    const refused = await setAside.refuse(action, snapshot, writer);
-    const failure = refused ?? (await setAside.act(action, writer, snapshot, { freshSnapshot }));
+    const objection = await setAside.refuse(action, snapshot, writer);
+    const failure = objection ?? (await setAside.act(action, writer, snapshot, { freshSnapshot }));
     if (!failure) return { said: 'it had a second name where it is stored, and has only that now' };
     const said = `it has a second name at ${paths.to}`;
     return 'why' in failure ? { said: `${said}, but ${failure.why}` } : undefined;
@@ -100,13 +100,8 @@ function failedToSetAside(
   { from, to }: Paths,
 ): ActionFailure {
   const what = 'the file could not be set aside';
-  return {
-    what,
-    why,
-    todo: CHECK_AGAIN,
-    manual: manual(from, to),
-    isUnending: state === 'unending',
-  };
+  const isUnending = state === 'unending';
+  return { what, why, todo: CHECK_AGAIN, manual: manual(from, to), isUnending };
 }
 
 function replacedFile(from: string): ActionFailure {
@@ -168,13 +163,12 @@ async function otherDisk({ from, to }: Paths, snapshot: Snapshot): Promise<Outco
   const table = await snapshot.of(mountTable);
   const [its, stored] = [mountShowing(from, table), mountShowing(to, table)];
   if (its?.id === stored?.id) return undefined;
-  return {
-    state: 'refused',
-    what: 'the pods are on another disk than the folder where the file would be stored',
-    why: `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin.file})`,
-    todo: 'move it manually: that copies it, and then deletes it here',
-    manual: manual(from, to),
-  };
+  return refused(
+    'the pods are on another disk than the folder where the file would be stored',
+    `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin.file})`,
+    'move it manually: that copies it, and then deletes it here',
+    manual(from, to),
+  );
 }
 
 async function takenPlace(
@@ -183,32 +177,26 @@ async function takenPlace(
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   const { to, root, pid } = paths;
-  const names = to
-    .slice(root.length + 1)
-    .split('/')
-    .slice(0, -1);
-  for (const depth of names.keys()) {
-    const path = `${root}/${names.slice(0, depth + 1).join('/')}`;
+  for (const path of foldersAbove(to).filter((folder) => folder.startsWith(`${root}/`))) {
     const asked = snapshot.node.ask('status', { path: `/proc/${pid}/root${path}` });
     const status = await unlessMissing(asked);
     if (!status) return undefined;
     if (status.type === 'folder') continue;
-    const [what, todo] = ['the place to keep it leads elsewhere', 'find out who made it so'];
-    return { state: 'refused', what, why: `${path} is a ${status.type}, and no folder`, todo };
+    const why = `${path} is a ${status.type}, and no folder`;
+    return refused('the place to keep it leads elsewhere', why, 'find out who made it so');
   }
   const there = await inodeAt(to, paths, snapshot);
   // The same one: we were killed before we took its first name away.
   if (there === undefined || there === inode) return undefined;
-  return {
-    state: 'refused',
-    what: 'another file is stored from an earlier time',
-    why: `${to} is there already, and nothing is ever written over it`,
-    todo: 'look whether it is still needed, and rename it; then recover again',
-    manual: {
+  return refused(
+    'another file is stored from an earlier time',
+    `${to} is there already, and nothing is ever written over it`,
+    'look whether it is still needed, and rename it; then recover again',
+    {
       commands: [shellCommand(['mv', '--no-clobber', '-T', to, `${to}.earlier`])],
       risk: 'none for the node; the stored file has another name then',
     },
-  };
+  );
 }
 
 async function removeFolders(
@@ -227,28 +215,12 @@ function changedFile(
   here: LeftMetadata | undefined,
   { from }: Paths,
 ): Outcome | undefined {
-  const what = 'the volume changed since it was diagnosed';
   if (!here || here.inode !== inode) {
     const why = here ? `${from} is another file now` : `${from} is not left alone any more`;
-    return { state: 'refused', what, why, todo: CHECK_AGAIN };
+    return refused('the volume changed since it was diagnosed', why, CHECK_AGAIN);
   }
-  if (here.hindrance === undefined) return undefined;
-  return {
-    state: 'refused',
-    what: 'more than this file is left of the volume',
-    why: here.hindrance,
-    todo: 'look at what lies there: it may be data, or a volume that is in use',
-  };
-}
-
-function cannotAct(why: string | undefined): Outcome | undefined {
-  if (why === undefined) return undefined;
-  return {
-    state: 'refused',
-    what: 'we cannot act here',
-    why,
-    todo: 'resolve it, or do it manually',
-  };
+  const todo = 'look at what lies there: it may be data, or a volume that is in use';
+  return refusedIf(here.hindrance, 'more than this file is left of the volume', todo);
 }
 
 function manual(from: string, to: string): ManualSteps {

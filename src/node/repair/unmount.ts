@@ -1,7 +1,7 @@
 import type { Mount } from '../evidence/mounts/mount-table.ts';
 import { subpathSource, subpathTarget } from '../evidence/mounts/subpath-source.ts';
 import type { Action, Failure, ManualSteps, Outcome } from '../model/action.ts';
-import type { Handler } from './handler.ts';
+import { type Handler, refused } from './handler.ts';
 import { type Holders, holdersOf } from './holders.ts';
 import type { MountPins, ProcessPins } from './node-writer.ts';
 import {
@@ -43,9 +43,7 @@ export const unmount: Handler<'unmount'> = {
       const { why, ...failure } = busy(await holdersOf(action.target, process.pid, snapshot));
       return { ...failure, why: `the kernel calls it busy; ${why}` };
     }
-    if (result.state !== 'did') return unmountFailure(result, manual(action, process));
-    if (result.note !== undefined) note?.(result.note);
-    return undefined;
+    return unmountFailure(result, manual(action, process), note);
   },
 
   async isDone(action, snapshot, before) {
@@ -70,7 +68,7 @@ function foreignTarget({ target }: Unmount, { root }: KubeletMounts): Outcome | 
   if (target.isWellFormed() && subpathTarget(target, root)) return undefined;
   const what = `${target.toWellFormed()} is not a subPath mount of the kubelet`;
   const why = `those are ${root}/pods/<uid>/volume-subpaths/<volume>/<container>/<index>, in UTF-8`;
-  return { state: 'refused', what, why, todo: 'nothing: no other mount is unmounted by us' };
+  return refused(what, why, 'nothing: no other mount is unmounted by us');
 }
 
 /** Only a mount whose source was deleted is unmounted. */
@@ -84,24 +82,15 @@ function lastCopy(action: Unmount, { table, root, process }: KubeletMounts): Out
   if (source?.regenerable) return undefined;
   const { volume, container, index } = subpathTarget(action.target, root) ?? {};
   const rescue = `/root/kubediag-rescue-${volume}-${container}-${index}`;
-  const copy = inMountNamespace(
-    process,
-    'cp',
-    '--archive',
-    '--sparse=always',
-    action.target,
-    rescue,
+  const cp = ['cp', '--archive', '--sparse=always', action.target, rescue];
+  const copy = inMountNamespace(process, ...cp);
+  const risk = 'what was not copied is lost once the mount or the pod is gone';
+  return refused(
+    'the mount may hold the last copy of its data',
+    `its source was deleted and nobody writes it anew: volume of kind ${source?.kind}`,
+    'copy it out, and look at the copy; only then delete the pod, which unmounts it',
+    { commands: [copy], risk },
   );
-  return {
-    state: 'refused',
-    what: 'the mount may hold the last copy of its data',
-    why: `its source was deleted and nobody writes it anew: volume of kind ${source?.kind}`,
-    todo: 'copy it out, and look at the copy; only then delete the pod, which unmounts it',
-    manual: {
-      commands: [copy],
-      risk: 'what was not copied is lost once the mount or the pod is gone',
-    },
-  };
 }
 
 function busy({ holders, isWhole }: Holders): Failure {
