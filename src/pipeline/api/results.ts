@@ -25,6 +25,17 @@ export const STEP_REASONS = {
 
 export type StepReason = keyof typeof STEP_REASONS;
 
+/** The result of a step. One that failed may have found something all the same. */
+export type StepResult =
+  | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
+  | {
+      readonly succeeded: false;
+      readonly message: string;
+      /** Where it is no error. */
+      readonly reason?: StepReason;
+      readonly results?: Readonly<Record<string, string>>;
+    };
+
 /** "Repaired: every action ...; Found: something ...", for the description of a field. */
 export function meaningsOf(text: Readonly<Record<string, string>>): string {
   return Object.entries(text)

@@ -1,7 +1,7 @@
 import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { defined } from '../../lib/std/defined.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import type { StepReason } from '../api/results.ts';
+import type { StepResult } from '../api/results.ts';
 import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
 import {
   STEP_MESSAGE_CHARACTERS_MAX,
@@ -10,16 +10,6 @@ import {
   STEPS_LISTED_MAX,
 } from './limits.ts';
 import type { GraphPath } from './paths.ts';
-
-/** The result of a step. A failed step may have findings too. */
-export type StepResult =
-  | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
-  | {
-      readonly succeeded: false;
-      readonly message: string;
-      readonly reason?: StepReason;
-      readonly results?: Readonly<Record<string, string>>;
-    };
 
 type Step = NonNullable<DiagnosisStatus['steps']>[number];
 

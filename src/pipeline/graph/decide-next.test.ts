@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
+import type { StepResult } from '../api/results.ts';
 import { adjacencyHash } from './adjacency-hash.ts';
-import { afterStep, type StepResult } from './after-step.ts';
+import { afterStep } from './after-step.ts';
 import { timeText, withCondition } from './conditions.ts';
 import { decideNext, type SeenDiagnosis, type SeenSet } from './decide-next.ts';
 import { pathsOf } from './paths.ts';

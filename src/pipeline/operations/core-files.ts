@@ -9,6 +9,7 @@ import {
   refusedWith,
   type StepInput,
 } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.core_file_profiler';
@@ -18,17 +19,32 @@ const ENDPOINT = 'diagnoser.runtime.core_file_profiler.result.endpoint';
 const OF_PODS = '/var/lib/kubediag/corefile/kubernetes';
 
 /** Where core files are on usual nodes. No other place is read. */
-export const CORE_FOLDERS = [
-  '/var/lib/kubediag/corefile',
-  '/var/lib/systemd/coredump',
-  '/var/crash',
-];
+const CORE_FOLDERS = ['/var/lib/kubediag/corefile', '/var/lib/systemd/coredump', '/var/crash'];
+
+export const coreFileProfiler: OwnProcessor = {
+  path: '/processor/coreFileProfiler',
+  operation: 'core-file-profiler',
+  does: 'lists the core files, without opening them',
+  details:
+    '`type` is coredump; gcore is refused, because it stops the process. `filepath` may be a directory ' +
+    `at or below ${CORE_FOLDERS.join(', ')}. By default all of these are listed, or that of the ` +
+    'container below the first. The endpoint is JSON: path, size and time of each file, newest first.',
+  reads: [`${ASKED}.type`],
+  mayRead: [`${ASKED}.filepath`, 'pod.namespace', 'pod.name', 'container'],
+  unused: {
+    [`${ASKED}.expiration_seconds`]: 'no server is started',
+    [`${ASKED}.pid`]: 'no core file is created from a process',
+  },
+  writes: [ENDPOINT],
+  repairs: false,
+  run: collectCoreFiles,
+};
 
 /**
  * Lists the core files: path, size, age. It opens none of them, serves none and
  * changes nothing on the node: a core file is the memory of a process, with every secret in it.
  */
-export async function collectCoreFiles(
+async function collectCoreFiles(
   input: StepInput,
   { snapshot }: ProcessorHost,
 ): Promise<OperationResult> {

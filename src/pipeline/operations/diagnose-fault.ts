@@ -1,11 +1,12 @@
+import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { type Finding, isActive } from '../../node/model/finding.ts';
+import { originText } from '../../node/model/origin.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import type { StepReason } from '../api/results.ts';
-import { type FaultSteps, stepsOf } from './fault-steps.ts';
-import { findingRecord } from './finding-record.ts';
-import { FINDINGS_STORED_MAX } from './limits.ts';
+import { stepsOf } from './fault-steps.ts';
+import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
 import {
   failedWith,
   type OperationResult,
@@ -56,8 +57,24 @@ export function seenIn(
   return { seen, record, reason: record ? 'NotActive' : reason };
 }
 
+/** A finding as the status of a Diagnosis lists it, with the lines that prove it. */
+export function findingRecord(
+  fault: AnyFault,
+  finding: Finding,
+): NonNullable<StepRecord['findings']>[number] {
+  const { state, reason, summary } = finding;
+  const subject = { ...finding.subject };
+  const short = (text: string) => cutSentence(text, PROOF_CHARACTERS_MAX);
+  const proof = finding.proof.map(({ claim, text, origin }) => ({
+    claim: short(claim),
+    ...(text === undefined ? {} : { text: short(text) }),
+    origin: short(originText(origin)),
+  }));
+  return { fault: fault.id, id: findingId(fault, finding), state, reason, summary, subject, proof };
+}
+
 function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict) {
-  const keys: FaultSteps = stepsOf(fault);
+  const keys = stepsOf(fault);
   const stored = urgent.slice(0, FINDINGS_STORED_MAX);
   const reported = stored.map((finding) => {
     const { fault: _, proof: __, ...rest } = findingRecord(fault, finding);

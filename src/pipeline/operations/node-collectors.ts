@@ -4,58 +4,92 @@ import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt } from '../../node/model/attempt.ts';
 import type { Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { collected, failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import { podObject, podOnNode } from './pod-on-node.ts';
+import { processCollector } from './process-collector.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { withRuntimeStates } from './runtime-states.ts';
+import { podOfStep } from './step-input.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
-/** All pods of the node, whole, as the kubelet has them. */
-export function collectPodList(
-  _: StepInput,
-  { snapshot }: ProcessorHost,
-): Promise<OperationResult> {
-  return collected('collector.kubernetes.pod.list', async () => {
-    const { items } = await readPodItems(snapshot(), podObject);
-    return JSON.stringify(withoutSecrets(items));
-  });
+const PODS = 'collector.kubernetes.pod.list';
+const DETAIL = 'collector.kubernetes.pod.detail';
+const CONTAINERS = 'collector.kubernetes.container.list';
+const MOUNTS = 'collector.system.mountinfo';
+
+/** Processors that read the node, and judge nothing. */
+export const nodeCollectors: readonly OwnProcessor[] = [
+  {
+    path: '/processor/podListCollector',
+    operation: 'pod-list-collector',
+    does: 'collects all pods of the node from the kubelet',
+    reads: [],
+    writes: [PODS],
+    repairs: false,
+    run: (_, { snapshot }) => collected(PODS, podList(snapshot())),
+  },
+  {
+    path: '/processor/podDetailCollector',
+    operation: 'pod-detail-collector',
+    does: 'collects the pod of the Diagnosis, with the current states of its containers',
+    details:
+      'The kubelet takes precedence if it reports the same container in the same state, and for waiting ' +
+      'reasons and readiness; otherwise the runtime does. If the kubelet does not answer or does not ' +
+      'list the pod, the result is what the runtime knows: name, namespace, uid, containers and their ' +
+      'states. `collector.kubernetes.pod.detail.unknown` reports that, and a runtime that does not answer. ' +
+      'Secrets in words of commands and in the environment are withheld.',
+    reads: ['pod.namespace', 'pod.name'],
+    writes: [DETAIL],
+    repairs: false,
+    run: collectPodDetail,
+  },
+  {
+    path: '/processor/containerCollector',
+    operation: 'container-collector',
+    does: 'collects the running containers from the runtime',
+    reads: [],
+    writes: [CONTAINERS],
+    repairs: false,
+    run: (_, { snapshot }) => collected(CONTAINERS, runningContainers(snapshot())),
+  },
+  processCollector,
+  {
+    path: '/processor/mountInfoCollector',
+    operation: 'mount-info-collector',
+    does: 'collects the mount table of the node',
+    reads: [],
+    writes: [MOUNTS],
+    repairs: false,
+    run: (_, { snapshot }) =>
+      collected(MOUNTS, snapshot().node.ask('file', { path: '/proc/1/mountinfo' })),
+  },
+];
+
+async function podList(snapshot: Snapshot): Promise<string> {
+  const { items } = await readPodItems(snapshot, podObject);
+  return JSON.stringify(withoutSecrets(items));
 }
 
-const DETAIL = 'collector.kubernetes.pod.detail';
-
-/**
- * The pod of the Diagnosis, with the states that its containers have by now. What is missing because
- * the kubelet or the runtime did not answer is said under a key beside it.
- */
-export async function collectPodDetail(
+/** What is missing because the kubelet or the runtime did not answer is said under a key beside it. */
+async function collectPodDetail(
   input: StepInput,
   { snapshot }: ProcessorHost,
 ): Promise<OperationResult> {
-  const { 'pod.namespace': namespace, 'pod.name': name } = input;
-  if (!namespace || !name) {
-    return failedWith('no pod is named: give the Diagnosis a podReference');
-  }
+  const pod = podOfStep(input);
+  if (!pod) return failedWith('no pod is named: give the Diagnosis a podReference');
   const seen = snapshot();
-  const found = await podOnNode(seen, namespace, name);
-  if (found.state !== 'found') return failedWith(`pod ${namespace}/${name}: ${found.why}`);
+  const found = await podOnNode(seen, pod.namespace, pod.name);
+  if (found.state !== 'found') return failedWith(`pod ${pod.namespace}/${pod.name}: ${found.why}`);
   const merged = await attempt(withRuntimeStates(found.pod, seen));
   const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : found.pod));
-  const unknowns = [
-    ...(found.onlyInRuntime === undefined
-      ? []
-      : [`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`]),
-    ...(merged.known ? [] : [`the states of its containers may be old: ${merged.why}`]),
-  ];
+  const unknowns: string[] = [];
+  if (found.onlyInRuntime !== undefined) {
+    unknowns.push(`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`);
+  }
+  if (!merged.known) unknowns.push(`the states of its containers may be old: ${merged.why}`);
   const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.unknown`]: unknowns.join('; ') };
   return { succeeded: true, results: { [DETAIL]: detail, ...unknown } };
-}
-
-/** The containers that run, as the runtime has them. */
-export function collectContainers(
-  _: StepInput,
-  { snapshot }: ProcessorHost,
-): Promise<OperationResult> {
-  return collected('collector.kubernetes.container.list', () => runningContainers(snapshot()));
 }
 
 async function runningContainers(snapshot: Snapshot): Promise<string> {
@@ -64,19 +98,4 @@ async function runningContainers(snapshot: Snapshot): Promise<string> {
   const list = listAt(message, 'containers');
   if (!list) throw new ReadError('malformed', 'CRI ListContainers', 'it has no containers');
   return JSON.stringify(list.filter((each) => textAt(each, 'state') === 'CONTAINER_RUNNING'));
-}
-
-/** The mount table of the node's first process, as it is. */
-export function collectMountTable(
-  _: StepInput,
-  { snapshot }: ProcessorHost,
-): Promise<OperationResult> {
-  const path = '/proc/1/mountinfo';
-  return collected('collector.system.mountinfo', () => snapshot().node.ask('file', { path }));
-}
-
-async function collected(key: string, read: () => Promise<string>): Promise<OperationResult> {
-  const answered = await attempt(read());
-  if (!answered.known) return failedWith(answered.why);
-  return { succeeded: true, results: { [key]: answered.value } };
 }

@@ -1,5 +1,7 @@
+import { defined } from '../../lib/std/defined.ts';
+import { attempt } from '../../node/model/attempt.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import type { StepReason } from '../api/results.ts';
+import type { StepReason, StepResult } from '../api/results.ts';
 
 /** What all steps so far found and were given: one flat map of texts. */
 export type StepInput = Readonly<Record<string, string>>;
@@ -7,21 +9,7 @@ export type StepInput = Readonly<Record<string, string>>;
 /** What a step of ours found or did, for the status beside its results. */
 export type StepRecord = Pick<DiagnosisStatus, 'findings' | 'plannedActions' | 'actions'>;
 
-/** What came of an Operation. One that failed may have found something all the same. */
-export type OperationResult =
-  | {
-      readonly succeeded: true;
-      readonly results: Readonly<Record<string, string>>;
-      readonly record?: StepRecord;
-    }
-  | {
-      readonly succeeded: false;
-      readonly message: string;
-      /** Where it is no error. */
-      readonly reason?: StepReason;
-      readonly results?: Readonly<Record<string, string>>;
-      readonly record?: StepRecord;
-    };
+export type OperationResult = StepResult & { readonly record?: StepRecord };
 
 /** A required input that is missing. */
 export function needed(key: string, fix: string): string {
@@ -33,14 +21,16 @@ export function failedWith(
   record?: StepRecord,
   reason?: StepReason,
 ): OperationResult {
-  return {
-    succeeded: false,
-    message,
-    ...(reason ? { reason } : {}),
-    ...(record ? { record } : {}),
-  };
+  return defined({ succeeded: false, message, reason, record });
 }
 
 export function refusedWith(message: string, record?: StepRecord): OperationResult {
   return failedWith(`refused: ${message}`, record, 'Refused');
+}
+
+/** The result of a step that reads one text from the node. */
+export async function collected(key: string, read: Promise<string>): Promise<OperationResult> {
+  const answered = await attempt(read);
+  if (!answered.known) return failedWith(answered.why);
+  return { succeeded: true, results: { [key]: answered.value } };
 }

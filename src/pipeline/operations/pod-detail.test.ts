@@ -6,9 +6,17 @@ import {
   syntheticWorker,
 } from '../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { collectPodDetail, collectPodList } from './node-collectors.ts';
+import { nodeCollectors } from './node-collectors.ts';
 import { podOnNode } from './pod-on-node.ts';
 import type { ProcessorHost } from './processor-host.ts';
+
+const collectorAt = (name: string) => {
+  const collector = nodeCollectors.find(({ path }) => path === `/processor/${name}`);
+  if (!collector) throw new Error(`no collector ${name}`);
+  return collector.run;
+};
+const collectPodList = collectorAt('podListCollector');
+const collectPodDetail = collectorAt('podDetailCollector');
 
 const DETAIL = 'collector.kubernetes.pod.detail';
 const ID = (id: string) => `containerd://${id.padEnd(64, 'c')}`;

@@ -6,9 +6,8 @@ import type { Snapshot } from '../../node/model/evidence.ts';
 import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
 import { PROCESSES_AT_ONCE } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { collected } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
 const LIST = 'collector.system.process.list';
 
@@ -22,19 +21,10 @@ export const processCollector: OwnProcessor = {
   reads: [],
   writes: [LIST],
   repairs: false,
-  run: collectProcesses,
+  run: (_, { snapshot }) => collected(LIST, processList(snapshot())),
 };
 
-async function collectProcesses(
-  _: StepInput,
-  { snapshot }: ProcessorHost,
-): Promise<OperationResult> {
-  const listed = await attempt(processList(snapshot()));
-  if (!listed.known) return failedWith(listed.why);
-  return { succeeded: true, results: { [LIST]: JSON.stringify(listed.value) } };
-}
-
-async function processList(snapshot: Snapshot): Promise<readonly object[]> {
+async function processList(snapshot: Snapshot): Promise<string> {
   const all = await snapshot.of(processes);
   const uptimeS = await uptimeOf(snapshot);
   if (!Number.isFinite(uptimeS)) throw new ReadError('malformed', '/proc/uptime');
@@ -50,7 +40,7 @@ async function processList(snapshot: Snapshot): Promise<readonly object[]> {
       else if (each.error.failure !== 'missing') throw each.error;
     }
   }
-  return list;
+  return JSON.stringify(list);
 }
 
 async function processOf(

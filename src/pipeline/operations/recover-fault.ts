@@ -43,7 +43,7 @@ export async function recoverFault(
     .map((finding) => ({ id: findingId(fault, finding), finding }))
     .filter(({ id }) => wanted.includes(id));
   const missing = wanted.filter((id) => found.every((each) => each.id !== id));
-  const earlier = before.actionRecords;
+  const earlier = before.done;
   const begun = missing.filter((id) => earlier.some(({ finding }) => finding === id));
   if (found.length + begun.length === 0) return refusedWith(goneText(fault, wanted, verdict));
   const findings = found.map(({ finding }) => finding);

@@ -13,7 +13,7 @@ import {
 } from '../../node/repair/recover.ts';
 import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-record.ts';
 import type { StepRecord } from './operation-result.ts';
-import type { Judgement, ProcessorHost } from './processor-host.ts';
+import type { EarlierActions, Judgement, ProcessorHost } from './processor-host.ts';
 
 export type Recovered = { readonly id: string; readonly record: StepRecord } & (
   | { readonly state: 'done' | 'planned' }
@@ -135,26 +135,22 @@ function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): strin
   return `only a person can confirm it (${command} --confirm ${word}): ${why}`;
 }
 
-export type DoneBefore =
-  | { readonly isKnown: true; readonly actionRecords: readonly JournalRecord[] }
-  | { readonly isKnown: false; readonly why: string };
-
 /**
  * What an earlier attempt of this step has done for a fault. A new check does not find it any more, and
  * that is no failure: it is what was wanted.
  */
-export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<DoneBefore> {
+export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<EarlierActions> {
   const before = await host.earlierActions();
   if (before.isKnown) {
-    return { isKnown: true, actionRecords: before.done.filter((each) => each.fault === fault.id) };
+    return { isKnown: true, done: before.done.filter((each) => each.fault === fault.id) };
   }
   const what =
     'this step had begun to change the node, and it cannot be seen yet what became of it';
   return { isKnown: false, why: `refused: ${what}: ${before.why}; kubediag recover settles it` };
 }
 
-export function actionsOf(actionRecords: readonly JournalRecord[]): StepRecord {
-  return { actions: actionRecords.map(attemptedActionRecord) };
+export function actionsOf(done: readonly JournalRecord[]): StepRecord {
+  return { actions: done.map(attemptedActionRecord) };
 }
 
 function failureText(state: string, { what, why, todo }: Explanation): string {

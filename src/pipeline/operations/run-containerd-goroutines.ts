@@ -11,10 +11,25 @@ import {
   refusedWith,
   type StepInput,
 } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const NAME = 'containerd';
 const DUMP = 'collector.runtime.containerd.goroutine';
+
+export const containerdGoroutineCollector: OwnProcessor = {
+  path: '/processor/containerdGoroutineCollector',
+  operation: 'containerd-goroutine-collector',
+  does: 'makes containerd dump its goroutines (SIGUSR1) to a file',
+  details:
+    'The value is the path of the file below `collected` of the state directory, readable by root ' +
+    'only; the newest files are retained. containerd writes the dump to its temporary directory and ' +
+    'continues to run, so no approval is needed. The signal is sent only to a process that handles it.',
+  reads: [],
+  writes: [DUMP],
+  repairs: false,
+  run: runContainerdGoroutines,
+};
 
 /**
  * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to
@@ -22,7 +37,7 @@ const DUMP = 'collector.runtime.containerd.goroutine';
  * this is no action that somebody has to agree to. The signal is sent only to a process that catches
  * it, for it would end any other.
  */
-export async function runContainerdGoroutines(
+async function runContainerdGoroutines(
   _: StepInput,
   { snapshot, stop, stateFolder }: ProcessorHost,
 ): Promise<OperationResult> {

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { certificates } from '../../../test/rig/certificates.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { runGoProfiler } from './run-go-profiler.ts';
+import { goProfiler } from './run-go-profiler.ts';
 
 const ASKED = 'param.diagnoser.runtime.go_profiler';
 let home = '';
@@ -35,7 +35,7 @@ async function serve(handle: RequestListener, tls = false): Promise<string> {
 function run(source: string, more: Readonly<Record<string, string>> = {}) {
   const host = { timeoutMs: 5_000, stop: new AbortController().signal, stateFolder: home };
   const input = { [`${ASKED}.type`]: 'Heap', [`${ASKED}.source`]: source, ...more };
-  return runGoProfiler(input, host as unknown as ProcessorHost);
+  return goProfiler.run(input, host as unknown as ProcessorHost);
 }
 
 test('what is not a profile is not stored, and we send no identity', async () => {

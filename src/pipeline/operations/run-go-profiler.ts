@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { parseProfile } from '../../lib/go/profile.ts';
+import { STORED_FILES_MAX } from '../../lib/state/limits.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import {
@@ -9,12 +10,40 @@ import {
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
 import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange } from './run-exchange.ts';
 import { storedCredential } from './stored-credential.ts';
 
 const ASKED = 'param.diagnoser.runtime.go_profiler';
 const ENDPOINT = 'diagnoser.runtime.go_profiler.result.endpoint';
+
+const FILES_STAY = `no server is started: the file stays until ${STORED_FILES_MAX} newer ones are there`;
+const NO_SECRET = 'no Secret is read: put the token on the node, and name it in `credential`';
+
+export const goProfiler: OwnProcessor = {
+  path: '/processor/goProfiler',
+  operation: 'go-profiler',
+  does: 'downloads a profile of a Go program (Profile, Heap or Goroutine) to a file',
+  details:
+    '`type` is Profile, Heap or Goroutine; `source` is a URL such as `http://127.0.0.1:6060`. The ' +
+    'endpoint is the path of the file below `collected` of the state directory, readable by root ' +
+    'only; the newest files are retained. Loopback addresses are allowed, link-local addresses are ' +
+    'not, and redirects are not followed. TLS is verified; `ca_bundle` has the CA certificates in ' +
+    'PEM. Tokens are never read from a Secret: `credential` names a file in `credentials` of the ' +
+    'state directory, `NAME.json` with `{"token": "…", "ca": "…", "addresses": ["https://…"]}`. The ' +
+    'token is sent to those addresses only. A Profile takes 30 s, or the remaining time of the step.',
+  reads: [`${ASKED}.type`, `${ASKED}.source`],
+  mayRead: [`${ASKED}.credential`, `${ASKED}.ca_bundle`],
+  unused: {
+    [`${ASKED}.expiration_seconds`]: FILES_STAY,
+    [`${ASKED}.tls.secret_reference.namespace`]: NO_SECRET,
+    [`${ASKED}.tls.secret_reference.name`]: NO_SECRET,
+  },
+  writes: [ENDPOINT],
+  repairs: false,
+  run: runGoProfiler,
+};
 
 /** What can be had, and what it is called below /debug/pprof. */
 const TYPES = ['Profile', 'Heap', 'Goroutine'] as const;
@@ -25,10 +54,7 @@ const TYPES = ['Profile', 'Heap', 'Goroutine'] as const;
  * than these three pages, no redirect is followed, and what is not a profile is not stored. A token is sent
  * only to whom a person on the node has meant it for, and no Secret of the caller's choice is read.
  */
-export async function runGoProfiler(
-  input: StepInput,
-  host: ProcessorHost,
-): Promise<OperationResult> {
+async function runGoProfiler(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
   const { [`${ASKED}.type`]: wanted, [`${ASKED}.source`]: source } = input;
   if (!wanted) return failedWith(needed(`${ASKED}.type`, `set it to one of ${TYPES.join(', ')}`));
   const type = TYPES.find((each) => each === wanted);

@@ -18,6 +18,7 @@ import {
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { podOfStep } from './step-input.ts';
 
@@ -28,11 +29,30 @@ const ENDPOINT = 'diagnoser.runtime.tcpdump_profiler.result.Endpoint';
 // any, eth0, br-lan.100, veth1a2b@if3
 const INTERFACE = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,31}$/;
 
+export const tcpdumpProfiler: OwnProcessor = {
+  path: '/processor/tcpdumpProfiler',
+  operation: 'tcpdump-profiler',
+  does: 'captures the network traffic of the pod for some seconds to a pcap file',
+  details:
+    'The capture runs in the network namespace of the sandbox. It is refused without a pod and for a ' +
+    'pod with the host network, because it would capture the traffic of others. `interface` is "any" ' +
+    'by default, `filter` is a pcap filter, and `expiration_seconds` is the duration: 20 by default, at ' +
+    'most the remaining time of the step. It ends early after 5,000 packets, of which it saves 1,500 ' +
+    'bytes each. The endpoint is the path of the file below `collected` of the state directory, readable ' +
+    'by root only; the newest files are retained. It needs `tcpdump` where KubeDiag runs.',
+  reads: ['pod.namespace', 'pod.name'],
+  mayRead: ['interface', 'filter', 'expiration_seconds'].map((name) => `${ASKED}.${name}`),
+  unused: { [`${ASKED}.container`]: 'all containers of a pod share its network' },
+  writes: [ENDPOINT],
+  repairs: false,
+  run: runTcpdump,
+};
+
 /**
  * Writes down what goes through the network of the pod of the Diagnosis, and of nothing else: in the
  * network namespace of its sandbox, for some seconds, up to so many packets, as a pcap file.
  */
-export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
+async function runTcpdump(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
   const pod = podOfStep(input);
   if (!pod) {
     const why = 'the network of the whole node is not captured';

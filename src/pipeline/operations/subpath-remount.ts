@@ -5,8 +5,7 @@ import type { Action } from '../../node/model/action.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
-import { seenIn } from './diagnose-fault.ts';
-import { findingRecord } from './finding-record.ts';
+import { findingRecord, seenIn } from './diagnose-fault.ts';
 import {
   failedWith,
   needed,
@@ -15,6 +14,7 @@ import {
   type StepInput,
   type StepRecord,
 } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { actionsOf, doneBefore, recoverFindings } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
@@ -25,11 +25,32 @@ const FOUND = 'diagnoser.kubernetes.subpath_remount';
 const DESTINATION = `${FOUND}.original_destination_path`;
 const RECOVERED = 'recover.kubernetes.subpath_remount.result';
 
+export const subpathProcessors: readonly OwnProcessor[] = [
+  {
+    path: '/processor/subpathRemountDiagnoser',
+    operation: 'subpath-remount-diagnoser',
+    does: 'finds a container that cannot start because its subPath mount lost its source',
+    reads: [POD, MOUNTS],
+    writes: [`${FOUND}.result`, `${FOUND}.bug_link`, `${FOUND}.original_source_path`, DESTINATION],
+    repairs: false,
+    run: diagnoseSubpathRemount,
+  },
+  {
+    path: '/processor/subpathRemountRecover',
+    operation: 'subpath-remount-recover',
+    does: 'unmounts what that step found, if a new check confirms it',
+    reads: [DESTINATION],
+    writes: [RECOVERED],
+    repairs: true,
+    run: recoverSubpathRemount,
+  },
+];
+
 /**
  * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
  * steps collected names the pod; the judgement is our own, in a new snapshot.
  */
-export async function diagnoseSubpathRemount(
+async function diagnoseSubpathRemount(
   input: StepInput,
   host: ProcessorHost,
 ): Promise<OperationResult> {
@@ -60,7 +81,7 @@ export async function diagnoseSubpathRemount(
 }
 
 /** Unmounts what an earlier step has found, if a new check finds the same. */
-export async function recoverSubpathRemount(
+async function recoverSubpathRemount(
   input: StepInput,
   host: ProcessorHost,
 ): Promise<OperationResult> {
@@ -71,11 +92,11 @@ export async function recoverSubpathRemount(
   if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
   const judgement = await host.judge(fault, podOfStep(input));
   const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
-  const actionRecords = before.actionRecords.filter(
+  const done = before.done.filter(
     ({ action }) => action.kind === 'unmount' && action.target === target,
   );
-  if (!found && actionRecords.length > 0) return unmounted(target, actionsOf(actionRecords));
   if (!found) {
+    if (done.length > 0) return unmounted(target, actionsOf(done));
     const why = 'a new check does not find that a container is held up by this mount';
     return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
   }
