@@ -3,8 +3,8 @@ import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
-import { kubelet } from './kubelet.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
+import { requireRunning } from './kubelet-page.ts';
 
 export interface Goroutines {
   readonly dump: GoroutineDump;
@@ -29,10 +29,7 @@ export const goroutines = defineEvidence<Goroutines>({
 
 /** A page of the kubelet's secure port: the open one has none of its debugging pages. */
 export async function kubeletPage(snapshot: Snapshot, path: string): Promise<KubeletPage> {
-  const { presence, address, securePort } = await snapshot.of(kubelet);
-  if (presence !== 'running') {
-    throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
-  }
+  const { address, securePort } = await requireRunning(snapshot);
   if (securePort === 0) {
     throw new ReadError('refused', 'the kubelet', 'its secure port is switched off');
   }

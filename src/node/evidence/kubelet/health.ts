@@ -1,10 +1,7 @@
-import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { originOf, ReadError } from '../../model/node-reader.ts';
+import { type KubeletPage, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
-import { type Endpoint, endpointsOf } from '../pods/pods.ts';
-import { kubelet } from './kubelet.ts';
-import { credentialAdvice } from './kubelet-credential.ts';
+import { askPage, firstAnswer, pagesOf, requireRunning } from './kubelet-page.ts';
 
 /** What the kubelet's own health check says of its sync loop. */
 export interface Health {
@@ -24,29 +21,15 @@ export const health = defineEvidence<Health>({
   title: "The kubelet's health check of its sync loop",
   command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/healthz',
   collect: async (snapshot) => {
-    const here = await snapshot.of(kubelet);
-    if (here.presence !== 'running') {
-      throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
-    }
-    const failures: string[] = [];
-    for (const endpoint of endpointsOf(here)) {
-      for (const path of ['/healthz', '/healthz/syncloop']) {
-        const answered = await attempt(askHealth(snapshot, endpoint, path));
-        if (answered.known) return answered.value;
-        failures.push(answered.why);
-      }
-    }
-    throw new ReadError('failed', 'health of the kubelet', failures.join('; '));
+    const pages = pagesOf(await requireRunning(snapshot), '/healthz', '/healthz/syncloop');
+    return firstAnswer(pages, (page) => askHealth(snapshot, page), {
+      what: 'health of the kubelet',
+    });
   },
 });
 
-async function askHealth(snapshot: Snapshot, endpoint: Endpoint, path: string): Promise<Health> {
-  const page = { ...endpoint, path };
-  const origin = originOf(page);
-  const { status, body } = await snapshot.node.ask('kubelet', page);
-  if (status === 401 || status === 403) {
-    throw new ReadError('denied', origin, `HTTP ${status}: ${credentialAdvice()}`);
-  }
+async function askHealth(snapshot: Snapshot, page: KubeletPage): Promise<Health> {
+  const { status, body, origin } = await askPage(snapshot, page);
   const said = healthIn(body);
   if (said) return { ...said, origin };
   // Where all is well it says only this, whichever of its checks were made.

@@ -1,4 +1,5 @@
-import { isObject } from '../../../lib/std/json.ts';
+import { defined } from '../../../lib/std/defined.ts';
+import { fieldAt, isObject, textAt } from '../../../lib/std/json.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { CONFIG_CHARACTERS_MAX } from '../limits.ts';
 import { flagValue } from '../processes/command-line.ts';
@@ -87,23 +88,17 @@ export function parseEdgecoreConfig(
   source: string,
 ): KubeletSettings & { readonly isFirstFormat: boolean } {
   const file = parseMapping(text, source);
-  const edged = mappingAt(mappingAt(file, 'modules'), 'edged');
-  const flags = mappingAt(edged, 'tailoredKubeletFlag');
-  const inside = kubeletConfiguration(mappingAt(edged, 'tailoredKubeletConfig'), source);
-  const first = (key: string) => nonEmpty(at(edged, key)) ?? nonEmpty(at(flags, key));
+  const edged = fieldAt(file, 'modules', 'edged');
+  const inside = kubeletConfiguration(fieldAt(edged, 'tailoredKubeletConfig'), source);
+  const first = (key: string) =>
+    nonEmpty(fieldAt(edged, key)) ?? nonEmpty(fieldAt(edged, 'tailoredKubeletFlag', key));
   return {
+    ...inside,
     // edgecore.config.kubeedge.io/v1alpha1
-    isFirstFormat: String(at(file, 'apiVersion')).endsWith('/v1alpha1'),
+    isFirstFormat: String(fieldAt(file, 'apiVersion')).endsWith('/v1alpha1'),
     root: first('rootDirectory'),
     runtimeEndpoint:
       inside.runtimeEndpoint ?? first('containerRuntimeEndpoint') ?? first('remoteRuntimeEndpoint'),
-    securePort: inside.securePort,
-    readOnlyPort: inside.readOnlyPort,
-    address: inside.address,
-    staticPodPath: inside.staticPodPath,
-    hasStaticPodUrl: inside.hasStaticPodUrl,
-    resolvConf: inside.resolvConf,
-    hasClusterDomain: inside.hasClusterDomain,
     nodeName: first('hostnameOverride'),
   };
 }
@@ -111,56 +106,50 @@ export function parseEdgecoreConfig(
 /** The configuration of k3s: its flags as keys, those for the kubelet as a list of "flag=value". */
 export function parseK3sConfig(text: string, source: string): readonly string[] {
   const file = parseMapping(text, source);
-  const args = [...listAt(file, 'kubelet-arg'), ...listAt(file, 'kubelet-arg+')].map(
+  const args = [...textsAt(file, 'kubelet-arg'), ...textsAt(file, 'kubelet-arg+')].map(
     (argument) => `--kubelet-arg=${argument}`,
   );
   for (const key of ['container-runtime-endpoint', 'node-name', 'resolv-conf']) {
-    const value = nonEmpty(at(file, key));
+    const value = nonEmpty(fieldAt(file, key));
     if (value !== undefined) args.push(`--${key}=${value}`);
   }
   return args;
 }
 
+// /var/snap/microk8s/5891/args/kubelet
+const SNAP_FILE = /^\/var\/snap\/([^/]+)\/([^/]+)\//;
+
+// --root-dir=${SNAP_COMMON}/var/lib/kubelet
+const VARIABLE = /\$\{([A-Z_]+)\}|\$([A-Z_]+)/g;
+
 /**
- * The arguments of microk8s, one or more on a line, with variables of the snap. `folder` is that
- * of the file: "/var/snap/microk8s/5891/args".
+ * The arguments of microk8s, one or more on a line, with variables of the snap. A variable that we do
+ * not know stays as it is written.
  */
 export function parseArgumentsFile(text: string, path: string): readonly string[] {
   if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', path);
-  // /var/snap/microk8s/5891/args/kubelet
-  const snap = /^\/var\/snap\/([^/]+)\/([^/]+)\//.exec(path);
-  const variables = new Map(
-    snap
-      ? [
-          ['SNAP', `/snap/${snap[1]}/${snap[2]}`],
-          ['SNAP_DATA', `/var/snap/${snap[1]}/${snap[2]}`],
-          ['SNAP_COMMON', `/var/snap/${snap[1]}/common`],
-        ]
-      : [],
-  );
+  const [, snap, revision] = SNAP_FILE.exec(path) ?? [];
+  const variables: Readonly<Record<string, string>> =
+    snap === undefined
+      ? {}
+      : {
+          SNAP: `/snap/${snap}/${revision}`,
+          SNAP_DATA: `/var/snap/${snap}/${revision}`,
+          SNAP_COMMON: `/var/snap/${snap}/common`,
+        };
   return text
     .split('\n')
     .filter((line) => !line.trimStart().startsWith('#'))
     .flatMap((line) => line.split(/\s+/))
     .filter((word) => word !== '')
-    .map((word) => expand(word, variables));
+    .map((word) =>
+      word.replace(VARIABLE, (all, braced?: string, bare?: string) => {
+        return variables[braced ?? bare ?? ''] ?? all;
+      }),
+    );
 }
 
-// --root-dir=${SNAP_COMMON}/var/lib/kubelet
-const VARIABLE = /\$\{([A-Z_]+)\}|\$([A-Z_]+)/g;
-
-/** A variable that we do not know stays as it is written. */
-function expand(word: string, variables: ReadonlyMap<string, string>): string {
-  return word.replace(
-    VARIABLE,
-    (whole, braced: string | undefined, bare: string | undefined) =>
-      variables.get(braced ?? bare ?? '') ?? whole,
-  );
-}
-
-type Mapping = Readonly<Record<string, unknown>>;
-
-function parseMapping(text: string, source: string): Mapping {
+function parseMapping(text: string, source: string): object {
   // Nothing of the text is in these errors: it may hold secrets.
   if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
   const parsed = yamlValue(text);
@@ -170,41 +159,30 @@ function parseMapping(text: string, source: string): Mapping {
   return value;
 }
 
-function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
+function kubeletConfiguration(file: unknown, source: string): KubeletSettings {
   return {
-    runtimeEndpoint: nonEmpty(at(file, 'containerRuntimeEndpoint')),
-    securePort: portOf(at(file, 'port'), source),
-    readOnlyPort: portOf(at(file, 'readOnlyPort'), source),
-    address: nonEmpty(at(file, 'address')),
-    staticPodPath: nonEmpty(at(file, 'staticPodPath')),
-    hasStaticPodUrl: isReported(at(file, 'staticPodURL')),
-    resolvConf: textOf(at(file, 'resolvConf')),
-    hasClusterDomain: isReported(at(file, 'clusterDomain')),
+    runtimeEndpoint: nonEmpty(fieldAt(file, 'containerRuntimeEndpoint')),
+    securePort: portOf(fieldAt(file, 'port'), source),
+    readOnlyPort: portOf(fieldAt(file, 'readOnlyPort'), source),
+    address: nonEmpty(fieldAt(file, 'address')),
+    staticPodPath: nonEmpty(fieldAt(file, 'staticPodPath')),
+    hasStaticPodUrl: isReported(fieldAt(file, 'staticPodURL')),
+    resolvConf: textAt(file, 'resolvConf'),
+    hasClusterDomain: isReported(fieldAt(file, 'clusterDomain')),
   };
 }
 
-function mappingAt(mapping: Mapping, key: string): Mapping {
-  const value = at(mapping, key);
-  return isObject(value) ? value : {};
+/** What is set in `above` counts before what is set in `below`. */
+export function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettings {
+  return { ...below, ...defined(above) };
 }
 
-/** Own keys only: a file may well call one "constructor". */
-function at(mapping: Mapping, key: string): unknown {
-  return Object.hasOwn(mapping, key) ? mapping[key] : undefined;
-}
-
-function listAt(mapping: Mapping, key: string): string[] {
-  const value = at(mapping, key);
-  const list = Array.isArray(value) ? (value as unknown[]) : [value];
-  return list.filter((item) => typeof item === 'string');
+function textsAt(file: object, key: string): readonly string[] {
+  return [fieldAt(file, key)].flat().filter((item) => typeof item === 'string');
 }
 
 function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Undefined when nobody said anything; an empty value takes back what was said before. */

@@ -7,6 +7,7 @@ import {
   flagSettings,
   KUBELET_FLAGS,
   type KubeletSettings,
+  overlaid,
   parseArgumentsFile,
   parseEdgecoreConfig,
   parseK3sConfig,
@@ -68,20 +69,14 @@ async function kubeletSettings(
   const fromFiles = await attempt(fileSettings(asking, words));
   const file = fromFiles.known ? fromFiles.value : undefined;
   const hasFile = !fromFiles.known || file !== undefined;
+  const settings = overlaid(file ?? {}, flags);
   return {
-    root: flags.root,
+    ...settings,
     rootOrigin: flags.root === undefined ? undefined : origin,
     defaultRoots: [DEFAULT_ROOT],
-    runtimeEndpoint: flags.runtimeEndpoint ?? file?.runtimeEndpoint,
-    securePort: flags.securePort ?? file?.securePort ?? SECURE_PORT,
+    securePort: settings.securePort ?? SECURE_PORT,
     // A kubelet without a file opens this port by default, one with a file does not.
-    readOnlyPort: flags.readOnlyPort ?? file?.readOnlyPort ?? (hasFile ? 0 : readOnlyPort),
-    address: flags.address ?? file?.address,
-    nodeName: flags.nodeName,
-    staticPodPath: flags.staticPodPath ?? file?.staticPodPath,
-    hasStaticPodUrl: flags.hasStaticPodUrl ?? file?.hasStaticPodUrl,
-    resolvConf: flags.resolvConf ?? file?.resolvConf,
-    hasClusterDomain: flags.hasClusterDomain ?? file?.hasClusterDomain,
+    readOnlyPort: settings.readOnlyPort ?? (hasFile ? 0 : readOnlyPort),
     unknowns: fromFiles.known ? [] : [fromFiles.why],
   };
 }
@@ -173,19 +168,6 @@ async function edgecoreSettings(asking: Asking): Promise<KubeletArguments> {
     readOnlyPort: settings.readOnlyPort ?? EDGECORE_PORT,
     securePort: settings.securePort ?? 0,
     unknowns: [],
-  };
-}
-
-function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettings {
-  return {
-    runtimeEndpoint: above.runtimeEndpoint ?? below.runtimeEndpoint,
-    securePort: above.securePort ?? below.securePort,
-    readOnlyPort: above.readOnlyPort ?? below.readOnlyPort,
-    address: above.address ?? below.address,
-    staticPodPath: above.staticPodPath ?? below.staticPodPath,
-    hasStaticPodUrl: above.hasStaticPodUrl ?? below.hasStaticPodUrl,
-    resolvConf: above.resolvConf ?? below.resolvConf,
-    hasClusterDomain: above.hasClusterDomain ?? below.hasClusterDomain,
   };
 }
 

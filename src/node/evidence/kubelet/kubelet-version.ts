@@ -1,12 +1,13 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { type Attempt, attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { originOf, type Question, ReadError } from '../../model/node-reader.ts';
+import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { trustedFile } from '../processes/trusted-file.ts';
 import { parseVersionNumber, type VersionNumber } from '../text/version-number.ts';
 import { kubernetesInside } from './edgecore-versions.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
+import { pagesOf } from './kubelet-page.ts';
 
 /** The version of the kubelet's own code, also where it lives inside another program. */
 export interface KubeletVersion extends VersionNumber {
@@ -42,7 +43,7 @@ function sourcesFor(snapshot: Snapshot, found: Kubelet): readonly Source[] {
   if (!found.process) return USUAL_PROGRAMS.map((path) => () => fromFile(snapshot, path));
   const { pid, executable } = found.process;
   return [
-    ...metricsQuestions(found).map((question) => () => fromMetrics(snapshot, question)),
+    ...pagesOf(found, '/metrics').map((page) => () => fromMetrics(snapshot, page)),
     () => fromProcess(snapshot, { pid, executable, program: found.program }),
   ];
 }
@@ -64,28 +65,15 @@ function noVersion(tried: readonly Attempt<KubeletVersion>[], { process }: Kubel
   return new ReadError(failure, 'the version of the kubelet', detail);
 }
 
-function metricsQuestions({ address, readOnlyPort, securePort }: Kubelet): Question<'kubelet'>[] {
-  const path = '/metrics';
-  const questions: Question<'kubelet'>[] = [];
-  if (readOnlyPort > 0) questions.push({ scheme: 'http', address, port: readOnlyPort, path });
-  if (securePort > 0) questions.push({ scheme: 'https', address, port: securePort, path });
-  return questions;
-}
-
-async function fromMetrics(
-  snapshot: Snapshot,
-  question: Question<'kubelet'>,
-): Promise<KubeletVersion> {
-  const origin = originOf(question);
-  const { status, body } = await snapshot.node.ask('kubelet', question);
-  if (status !== HTTP_OK) {
+async function fromMetrics(snapshot: Snapshot, page: KubeletPage): Promise<KubeletVersion> {
+  const origin = originOf(page);
+  const { status, body } = await snapshot.node.ask('kubelet', page);
+  if (status !== 200) {
     const failure = status === 401 || status === 403 ? 'denied' : 'failed';
     throw new ReadError(failure, origin, `it answered ${status}`);
   }
   return { ...parseBuildInfo(body, origin), origin };
 }
-
-const HTTP_OK = 200;
 
 // kubernetes_build_info{build_date="2026-08-13T16:04:18Z",git_version="v1.36.3",major="1"} 1
 // kubernetes_build_info{buildDate="2020-08-13T16:04:18Z",gitVersion="v1.18.8",major="1"} 1

@@ -1,12 +1,10 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
 import { mapJsonItems } from '../../../lib/std/json-items.ts';
 import { JsonLimitError, parseJson } from '../../../lib/std/parse-json.ts';
-import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { originOf, ReadError } from '../../model/node-reader.ts';
+import { type KubeletPage, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
-import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
-import { credentialAdvice } from '../kubelet/kubelet-credential.ts';
+import { askPage, firstAnswer, pagesOf, requireRunning } from '../kubelet/kubelet-page.ts';
 
 /** A pod as the kubelet knows it. Its container states are those last sent to the API server. */
 export interface Pod {
@@ -59,19 +57,11 @@ export async function readPodItems<T>(
   snapshot: Snapshot,
   each: (item: unknown, origin: string | Origin) => T,
 ): Promise<PodItems<T>> {
-  const here = await snapshot.of(kubelet);
-  if (here.presence !== 'running') {
-    throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
-  }
-  const endpoints = endpointsOf(here);
-  const failures: string[] =
-    endpoints.length === 0 ? ['none of its ports is open, or it did not say which'] : [];
-  for (const endpoint of endpoints) {
-    const answered = await attempt(askPods(snapshot, endpoint, each));
-    if (answered.known) return answered.value;
-    failures.push(answered.why);
-  }
-  throw new ReadError('failed', 'pods of the kubelet', failures.join('; '));
+  const pages = pagesOf(await requireRunning(snapshot), '/pods');
+  return firstAnswer(pages, (page) => askPods(snapshot, page, each), {
+    what: 'pods of the kubelet',
+    ifNone: 'none of its ports is open, or it did not say which',
+  });
 }
 
 interface PodItems<T> {
@@ -79,33 +69,12 @@ interface PodItems<T> {
   readonly origin: Origin;
 }
 
-export type Endpoint = {
-  readonly scheme: 'http' | 'https';
-  readonly address: string;
-  readonly port: number;
-};
-
-/** The read-only port first: it needs no credentials. A port that is 0 is disabled. */
-export function endpointsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Endpoint[] {
-  const endpoints: Endpoint[] = [
-    { scheme: 'http', address, port: readOnlyPort },
-    { scheme: 'https', address, port: securePort },
-  ];
-  return endpoints.filter(({ port }) => port > 0);
-}
-
 async function askPods<T>(
   snapshot: Snapshot,
-  endpoint: Endpoint,
+  page: KubeletPage,
   each: (item: unknown, origin: string | Origin) => T,
 ): Promise<PodItems<T>> {
-  const page = { ...endpoint, path: '/pods' };
-  const origin = originOf(page);
-  const { status, body } = await snapshot.node.ask('kubelet', page);
-  if (status === 401 || status === 403) {
-    const why = `HTTP ${status}: ${credentialAdvice()}`;
-    throw new ReadError('denied', origin, why);
-  }
+  const { status, body, origin } = await askPage(snapshot, page);
   if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
   return { items: itemsIn(body, origin, each), origin };
 }

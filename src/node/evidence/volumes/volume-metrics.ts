@@ -1,8 +1,8 @@
-import { attempt } from '../../model/attempt.ts';
 import { defineEvidence } from '../../model/evidence.ts';
-import { originOf, ReadError } from '../../model/node-reader.ts';
-import { type Origin, originText } from '../../model/origin.ts';
-import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { firstAnswer, pagesOf } from '../kubelet/kubelet-page.ts';
 
 /** What the kubelet counts of its volumes. */
 export interface VolumeMetrics {
@@ -20,29 +20,16 @@ export const volumeMetrics = defineEvidence<VolumeMetrics>({
   title: 'What the kubelet counts of its volumes',
   command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/metrics',
   collect: async (snapshot) => {
-    const here = await snapshot.of(kubelet);
-    const failures: string[] = [];
-    for (const endpoint of endpointsOf(here)) {
-      const page = { ...endpoint, path: '/metrics' };
+    const pages = pagesOf(await snapshot.of(kubelet), '/metrics');
+    const read = async (page: KubeletPage) => {
       const origin = originOf(page);
-      const answer = await attempt(snapshot.node.ask('kubelet', page));
-      if (answer.known && answer.value.status === 200) {
-        return parseVolumeMetrics(answer.value.body, origin);
-      }
-      failures.push(
-        answer.known ? `${originText(origin)}: HTTP ${answer.value.status}` : answer.why,
-      );
-    }
-    throw new ReadError('failed', 'metrics of the kubelet', failures.join('; ') || 'no port');
+      const { status, body } = await snapshot.node.ask('kubelet', page);
+      if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
+      return parseVolumeMetrics(body, origin);
+    };
+    return firstAnswer(pages, read, { what: 'metrics of the kubelet', ifNone: 'no port' });
   },
 });
-
-function endpointsOf({ address, readOnlyPort, securePort }: Kubelet) {
-  return [
-    { scheme: 'http', address, port: readOnlyPort } as const,
-    { scheme: 'https', address, port: securePort } as const,
-  ].filter(({ port }) => port > 0);
-}
 
 // volume_manager_total_volumes{plugin_name="kubernetes.io/csi",state="actual_state_of_world"} 12
 const VOLUMES =
