@@ -1,17 +1,10 @@
+import type { Container, Sandbox } from './containers.ts';
+
 /** Who creates containers over CRI without a log path, as far as the container shows it. */
 export type Producer = 'keadm-mqtt' | 'keadm-installation' | 'crictl' | 'critest' | 'unknown';
 
-export interface Made {
-  readonly image: string;
-  readonly name: string;
-  readonly isKeadmsBroker: boolean;
-  readonly sandbox:
-    | {
-        readonly podName: string;
-        readonly podNamespace: string;
-        readonly podUid: string;
-      }
-    | undefined;
+interface Made extends Pick<Container, 'image' | 'name' | 'isKeadmsBroker'> {
+  readonly sandbox: Pick<Sandbox, 'podName' | 'podNamespace' | 'podUid'> | undefined;
 }
 
 export function producerOf({ image, name, isKeadmsBroker, sandbox }: Made): Producer {

@@ -8,11 +8,6 @@ interface ServiceNames {
   readonly folder: string;
 }
 
-/** Which service listens at a socket, by where distributions put it. */
-export function serviceAt(socket: string): ServiceNames {
-  return SERVICES.find(([pattern]) => pattern.test(socket))?.[1] ?? CONTAINERD;
-}
-
 const CONTAINERD: ServiceNames = {
   program: 'containerd',
   names: ['containerd'],
@@ -20,62 +15,57 @@ const CONTAINERD: ServiceNames = {
   folder: '/var/lib/containerd',
 };
 
-const SERVICES: readonly (readonly [RegExp, ServiceNames])[] = [
-  // /run/crio/crio.sock
-  [
-    /crio/,
-    {
-      ...{ program: 'crio', names: ['crio'], units: ['crio.service', 'cri-o.service'] },
-      folder: '/var/lib/containers',
-    },
-  ],
-  // /run/k3s/containerd/containerd.sock: k3s and rke2 start their own
-  [
-    /k3s/,
-    {
-      program: 'containerd',
-      names: ['containerd', 'k3s-server', 'k3s-agent'],
-      units: ['k3s.service', 'k3s-agent.service', 'rke2-agent.service', 'rke2-server.service'],
-      folder: '/var/lib/rancher',
-    },
-  ],
-  [
-    /microk8s/,
-    {
-      ...CONTAINERD,
-      units: ['snap.microk8s.daemon-containerd.service'],
-      folder: '/var/snap/microk8s/common/var/lib/containerd',
-    },
-  ],
-  [
-    /k0s/,
-    {
-      ...CONTAINERD,
-      units: ['k0sworker.service', 'k0scontroller.service'],
-      folder: '/var/lib/k0s/containerd',
-    },
-  ],
-  [
-    /cri-dockerd/,
-    {
-      program: 'cri-dockerd',
-      names: ['cri-dockerd', 'dockerd'],
-      units: ['cri-docker.service', 'docker.service'],
-      folder: '/var/lib/docker',
-    },
-  ],
-  [
-    /dockershim/,
-    {
-      ...{ program: 'dockerd', names: ['dockerd'], units: ['docker.service'] },
-      folder: '/var/lib/docker',
-    },
-  ],
-  [
-    /isulad/,
-    {
-      ...{ program: 'isulad', names: ['isulad'], units: ['isulad.service'] },
-      folder: '/var/lib/isulad',
-    },
-  ],
+const SERVICES: readonly (ServiceNames & { readonly socket: RegExp })[] = [
+  {
+    socket: /crio/, // /run/crio/crio.sock
+    program: 'crio',
+    names: ['crio'],
+    units: ['crio.service', 'cri-o.service'],
+    folder: '/var/lib/containers',
+  },
+  {
+    socket: /k3s/, // /run/k3s/containerd/containerd.sock: k3s and rke2 start their own
+    program: 'containerd',
+    names: ['containerd', 'k3s-server', 'k3s-agent'],
+    units: ['k3s.service', 'k3s-agent.service', 'rke2-agent.service', 'rke2-server.service'],
+    folder: '/var/lib/rancher',
+  },
+  {
+    ...CONTAINERD,
+    socket: /microk8s/,
+    units: ['snap.microk8s.daemon-containerd.service'],
+    folder: '/var/snap/microk8s/common/var/lib/containerd',
+  },
+  {
+    ...CONTAINERD,
+    socket: /k0s/,
+    units: ['k0sworker.service', 'k0scontroller.service'],
+    folder: '/var/lib/k0s/containerd',
+  },
+  {
+    socket: /cri-dockerd/,
+    program: 'cri-dockerd',
+    names: ['cri-dockerd', 'dockerd'],
+    units: ['cri-docker.service', 'docker.service'],
+    folder: '/var/lib/docker',
+  },
+  {
+    socket: /dockershim/,
+    program: 'dockerd',
+    names: ['dockerd'],
+    units: ['docker.service'],
+    folder: '/var/lib/docker',
+  },
+  {
+    socket: /isulad/,
+    program: 'isulad',
+    names: ['isulad'],
+    units: ['isulad.service'],
+    folder: '/var/lib/isulad',
+  },
 ];
+
+/** Which service listens at a socket, by where distributions put it. */
+export function serviceAt(path: string): ServiceNames {
+  return SERVICES.find(({ socket }) => socket.test(path)) ?? CONTAINERD;
+}

@@ -173,8 +173,8 @@ async function askOne(
 const NO_SWEEP = { known: false, why: 'its log path leads elsewhere' } as const;
 
 /** All that have none share one sweep. */
-async function sweepOf(snapshot: Snapshot, logPath: string): Promise<Sweep> {
-  return logPath === '' ? (await snapshot.of(workingFolder)).sweep : sweepFor(snapshot, logPath);
+function sweepOf(snapshot: Snapshot, logPath: string): Promise<Sweep> {
+  return logPath === '' ? snapshot.of(workingFolder) : sweepFor(snapshot, logPath);
 }
 
 // docker, iSulad: with a log folder and no file name they answer the folder itself.

@@ -1,18 +1,8 @@
 import { DELETIONS_MAX, STACK_FRAMES_MAX } from '../limits.ts';
-import { straceCallIn, straceFrameIn } from './strace-line.ts';
+import { type Deletion, straceCallIn, straceFrameIn } from './strace-line.ts';
 
-/** One deletion or renaming in a trace, as far as the text shows it. */
-export interface TracedDeletion {
-  /** "unlinkat", "rmdir", "renameat2"...; undefined where the text does not say. */
-  readonly call: string | undefined;
-  /** As the caller gave it to the kernel: "bin", "/var/log/pods/x". */
-  readonly name: string | undefined;
-  /** The folder that a relative name begins at, where the text shows it. */
-  readonly folder: string | undefined;
-  /** "done", or the error as the kernel names it: "ENOTEMPTY". */
-  readonly result: string | undefined;
-  readonly pid: number | undefined;
-  readonly process: string | undefined;
+/** One deletion or renaming in a trace. */
+export interface TracedDeletion extends Deletion {
   /** Functions of the caller, the innermost first: "os.Remove". Empty if there are none. */
   readonly stack: readonly string[];
   /** Where it stands in the text, from 1, and that line. */
@@ -27,7 +17,8 @@ export interface DeletionTrace {
   readonly isCut: boolean;
 }
 
-type Draft = { -readonly [K in keyof TracedDeletion]: TracedDeletion[K] } & { stack: string[] };
+/** While the lines below it are read. */
+type Draft = TracedDeletion & { result?: string | undefined; stack: string[] };
 
 /**
  * What bpftrace or strace wrote while somebody deleted; undefined for any other text. A stack is
@@ -53,11 +44,11 @@ export function readDeletionTrace(text: string): DeletionTrace | undefined {
     if (seen?.resumes) {
       const begun = unfinished.get(seen.resumes);
       unfinished.delete(seen.resumes);
-      if (begun) begun.result = seen.result;
+      if (begun) begun.result = seen.deletion.result;
       latest = begun;
       continue;
     }
-    const reported = seen ?? (tool === 'strace' ? undefined : bpftraceHeadIn(line));
+    const reported = seen?.deletion ?? (tool === 'strace' ? undefined : bpftraceHeadIn(line));
     latest = undefined;
     if (!reported) continue;
     if (found.length >= DELETIONS_MAX) {
@@ -66,7 +57,7 @@ export function readDeletionTrace(text: string): DeletionTrace | undefined {
     }
     if (seen) tool = 'strace';
     tool ??= 'bpftrace';
-    latest = { ...NOTHING, ...reported.deletion, stack: [], line: lineNumber, text: line.trim() };
+    latest = { ...reported, stack: [], line: lineNumber, text: line.trim() };
     found.push(latest);
     if (seen?.unfinishedAs) unfinished.set(seen.unfinishedAs, latest);
   }
@@ -74,15 +65,6 @@ export function readDeletionTrace(text: string): DeletionTrace | undefined {
   const deletions = tool === 'strace' ? found : found.filter(({ stack }) => stack.length > 0);
   return tool && deletions.length > 0 ? { tool, deletions, isCut } : undefined;
 }
-
-const NOTHING = {
-  call: undefined,
-  name: undefined,
-  folder: undefined,
-  result: undefined,
-  pid: undefined,
-  process: undefined,
-};
 
 /** The kernel begins at the caller's working folder: what is deleted depends on where it runs. */
 export function isRelative(name: string | undefined): boolean {
@@ -119,29 +101,23 @@ const ADDRESSED_FRAME = /^\s+[0-9a-f]{4,16} (\S.*?)(?:\+\d+)? \([^()]*\)\s*$/;
 //         k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove+55
 const BARE_FRAME = /^\s+(\S+)\+\d+\s*$/;
 
-interface BpftraceHead {
-  readonly deletion: Partial<Draft>;
-}
-
 /** What a bpftrace program printed above a stack; each author prints it in another way. */
-function bpftraceHeadIn(line: string): BpftraceHead | undefined {
+function bpftraceHeadIn(line: string): Deletion | undefined {
   if (/^\s/.test(line)) return undefined;
   const sentence = DELETED_BY.exec(line);
   if (sentence) {
     const [, name, process, pid] = sentence;
-    return { deletion: { name, process, pid: Number(pid) } };
+    return { name, process, pid: Number(pid) };
   }
   const descriptor = DESCRIPTOR.exec(line);
-  if (descriptor) {
-    return { deletion: { name: descriptor[1], ...wordsOf(line), call: callNamedIn(line) } };
-  }
+  if (descriptor) return { name: descriptor[1], ...wordsOf(line), call: callNamedIn(line) };
   const args = wordsOf(line);
   const call = callNamedIn(line);
   if (args.name === undefined && call === undefined) return undefined;
   // Half of all programs print "pid comm path" after the name of the call.
   const last = /\s(\S+)\s*$/.exec(line)?.[1];
   const name = args.name ?? (call === last ? undefined : last);
-  return name === undefined ? undefined : { deletion: { ...args, name, call } };
+  return name === undefined ? undefined : { ...args, name, call };
 }
 
 // bin deleted by command 'edgecore' with pid 55978
@@ -153,14 +129,14 @@ const DESCRIPTOR = /\bdfd=-?\d+ (\S.*?)\s*$/;
 // pid=55978 comm=edgecore path=bin
 const PAIR = /\b(pid|comm|command|process|path|name|file|filename|pathname)[=:]\s*"?([^\s",]+)/g;
 
-function wordsOf(line: string): Partial<Draft> {
-  const args: Partial<Draft> = {};
+function wordsOf(line: string): Deletion {
+  const words: { pid?: number; process?: string; name?: string } = {};
   for (const [, key = '', value = ''] of line.matchAll(PAIR)) {
-    if (key === 'pid') args.pid = Number(value);
-    else if (/^(comm|command|process)$/.test(key)) args.process = value;
-    else args.name ??= value;
+    if (key === 'pid') words.pid = Number(value);
+    else if (/^(comm|command|process)$/.test(key)) words.process = value;
+    else words.name ??= value;
   }
-  return args;
+  return words;
 }
 
 // sys_enter_unlinkat 31022 kubelet bin

@@ -1,14 +1,20 @@
+/** A deletion or a renaming, as far as the text shows it. */
+export interface Deletion {
+  /** "unlinkat", "rmdir", "renameat2"... */
+  readonly call?: string | undefined;
+  /** As the caller gave it to the kernel: "bin", "/var/log/pods/x". */
+  readonly name?: string | undefined;
+  /** The folder that a relative name begins at. */
+  readonly folder?: string | undefined;
+  /** "done", or the error as the kernel names it: "ENOTEMPTY". */
+  readonly result?: string | undefined;
+  readonly pid?: number | undefined;
+  readonly process?: string | undefined;
+}
+
 /** A call that deletes or renames, in a line of strace. */
 export interface StraceCall {
-  readonly deletion: {
-    readonly call: string;
-    readonly name: string | undefined;
-    readonly folder: string | undefined;
-    readonly result: string | undefined;
-    readonly pid: number | undefined;
-    readonly process: string | undefined;
-  };
-  readonly result: string | undefined;
+  readonly deletion: Deletion;
   /** The caller and the call, when the line ends before the kernel had answered. */
   readonly unfinishedAs?: string;
   /** The caller and the call that this line ends. */
@@ -36,31 +42,25 @@ export function straceCallIn(line: string): StraceCall | undefined {
   const resumed = RESUMED.exec(line);
   if (resumed) {
     const [, bracketed, plain, call = '', rest = ''] = resumed;
-    const pid = bracketed ?? plain;
-    const deletion = { ...NOBODY, call, pid: pid === undefined ? undefined : Number(pid) };
-    return { deletion, result: resultIn(rest), resumes: `${pid} ${call}` };
+    return { deletion: { result: resultIn(rest) }, resumes: `${bracketed ?? plain} ${call}` };
   }
   const [, bracketed, bracketedName, plain, plainName, call, rest = ''] = CALL.exec(line) ?? [];
   if (call === undefined) return undefined;
   const [, , folder, quoted] = FIRST_NAME.exec(rest) ?? [];
   if (quoted === undefined) return undefined;
   const pid = bracketed ?? plain;
-  const result = resultIn(rest);
   return {
     deletion: {
       call,
       name: unescaped(quoted),
       folder,
-      result,
+      result: resultIn(rest),
       pid: pid === undefined ? undefined : Number(pid),
       process: bracketedName ?? plainName,
     },
-    result,
     ...(rest.endsWith('<unfinished ...>') ? { unfinishedAs: `${pid} ${call}` } : {}),
   };
 }
-
-const NOBODY = { name: undefined, folder: undefined, result: undefined, process: undefined };
 
 function resultIn(text: string): string | undefined {
   const [, code, error] = RESULT.exec(text) ?? [];

@@ -25,7 +25,7 @@ function worker(names: readonly string[], asked: readonly Entry[], mounts: reado
 }
 
 const sweepOn = async (maker: ReturnType<typeof worker>) =>
-  (await takeSnapshot(maker.build()).of(workingFolder)).sweep;
+  takeSnapshot(maker.build()).of(workingFolder);
 
 test('takes files, links and empty folders in the order of their bytes, up to one that is full', async () => {
   const asked = [file('.autorelabel'), folder('afs', true), link('bin'), folder('boot', false)];
@@ -52,7 +52,7 @@ test('a mount is known from the table, and neither it nor what follows is touche
 test('a mount on the first name stops it before anything is asked', async () => {
   const mounts = ['60 27 0:55 / /bin rw,relatime - fuse.dead dead rw'];
   const maker = syntheticWorker({ mounts }).folder(CWD, ['bin', 'boot']);
-  const { sweep } = await takeSnapshot(maker.build()).of(workingFolder);
+  const sweep = await takeSnapshot(maker.build()).of(workingFolder);
   expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin' } });
 });
 
@@ -61,13 +61,13 @@ test.each([
   ['its filesystem', '27 1 254:1 / / rw,relatime - ext4 /dev/vda1 ro,errors=remount-ro'],
 ])('nothing goes where %s is read-only', async (_, line) => {
   const maker = syntheticWorker({ mounts: [], otherMounts: [line] }).folder(CWD, ['bin']);
-  const { sweep } = await takeSnapshot(maker.build()).of(workingFolder);
+  const sweep = await takeSnapshot(maker.build()).of(workingFolder);
   expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin', why: 'read-only file system' } });
 });
 
 test('an empty folder lets it come to its end, and so does one of files alone', async () => {
   const nothing = syntheticWorker({ mounts: [] }).folder(CWD, []);
-  const empty = (await takeSnapshot(nothing.build()).of(workingFolder)).sweep;
+  const empty = await takeSnapshot(nothing.build()).of(workingFolder);
   expect(empty).toMatchObject({ deletes: [], isWhole: true });
   expect(empty.stop).toBeUndefined();
   const files = await sweepOn(worker(['b', 'a'], [file('a'), gone('b')]));

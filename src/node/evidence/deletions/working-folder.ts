@@ -7,14 +7,6 @@ import { ENTRIES_AT_ONCE_MAX, SWEPT_NAMES_MAX } from '../limits.ts';
 import { type MountTable, mountTable } from '../mounts/mount-table.ts';
 import { unlessMissing } from '../text/file-path.ts';
 
-/** The folder that the kubelet works in, and what a sweep through it would take. */
-export interface WorkingFolder {
-  readonly path: string;
-  readonly origin: FileOrigin;
-  /** For a container that has no log path at all. */
-  readonly sweep: Sweep;
-}
-
 /** What the kubelet deletes when it collects the logs of a container whose log path is relative. */
 export interface Sweep {
   /** The working folder, and where we saw it: "/proc/812/cwd". */
@@ -28,14 +20,12 @@ export interface Sweep {
   readonly isWhole: boolean;
 }
 
-export const workingFolder = defineEvidence<WorkingFolder>({
+/** The sweep of a container that has no log path at all. */
+export const workingFolder = defineEvidence<Sweep>({
   id: 'working-folder',
   title: 'The folder that the kubelet works in',
   command: 'ls -lU /proc/$(pidof kubelet)/cwd/',
-  collect: async (snapshot) => {
-    const { path, origin } = await placeOf(snapshot);
-    return { path, origin, sweep: await sweepFor(snapshot, '') };
-  },
+  collect: (snapshot) => sweepFor(snapshot, ''),
 });
 
 async function placeOf(

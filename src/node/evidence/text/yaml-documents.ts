@@ -61,50 +61,31 @@ export function yamlDocuments(
   return documents;
 }
 
+/** What may still come, and where the text is being read. */
 class Budget {
-  /** Where the text is being read. */
   offset = 0;
-  #errors: number;
-  #aliases: number;
-  readonly #tokensMax: number;
-  #tokens = 0;
-  #documents = YAML_DOCUMENTS_MAX;
+  readonly #tooLong: string;
+  readonly #left: Record<'aliases' | 'documents' | 'errors' | 'tokens', number>;
 
   constructor({ aliasesMax, errorsMax, tokensMax = YAML_TOKENS_MAX }: YamlLimits) {
-    this.#tokensMax = tokensMax;
-    this.#aliases = aliasesMax;
-    this.#errors = errorsMax;
+    this.#tooLong = `more than ${tokensMax} parts: split it`;
+    const documents = YAML_DOCUMENTS_MAX;
+    this.#left = { aliases: aliasesMax, documents, errors: errorsMax, tokens: tokensMax };
   }
 
-  spendError(why: string): void {
-    this.#errors -= 1;
-    if (this.#errors < 0) throw this.#exceeded(why);
-  }
-
-  spendAlias(): void {
-    this.#aliases -= 1;
-    if (this.#aliases < 0) throw this.#exceeded('too many aliases');
-  }
-
-  spendDocument(): void {
-    this.#documents -= 1;
-    if (this.#documents < 0) throw this.#exceeded(`more than ${YAML_DOCUMENTS_MAX} documents`);
+  spend(what: 'aliases' | 'documents' | 'errors' | 'tokens', why: string): void {
+    this.#left[what] -= 1;
+    if (this.#left[what] < 0) throw new YamlLimitError(why, this.offset);
   }
 
   spendToken(depth: number): void {
-    this.#tokens += 1;
-    if (this.#tokens > this.#tokensMax) {
-      throw this.#exceeded(`more than ${this.#tokensMax} parts: split it`);
-    }
-    if (depth > YAML_DEPTH_MAX) {
-      throw this.#exceeded(`nested more than ${YAML_DEPTH_MAX} levels deep`);
-    }
-  }
-
-  #exceeded(why: string): YamlLimitError {
-    return new YamlLimitError(why, this.offset);
+    this.spend('tokens', this.#tooLong);
+    if (depth <= YAML_DEPTH_MAX) return;
+    throw new YamlLimitError(`nested more than ${YAML_DEPTH_MAX} levels deep`, this.offset);
   }
 }
+
+const TOO_MANY_DOCUMENTS = `more than ${YAML_DOCUMENTS_MAX} documents`;
 
 /** The result of the library's own parser, with a check of the limits after each part. */
 function* tokensOf(
@@ -117,7 +98,7 @@ function* tokensOf(
   // The content of a scalar, which may begin with any character, comes behind a mark.
   let isContent = false;
   for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme.startsWith('*') && !isContent) budget.spendAlias();
+    if (lexeme.startsWith('*') && !isContent) budget.spend('aliases', 'too many aliases');
     isContent = lexeme === CST.SCALAR;
     for (const token of parser.next(lexeme)) yield counted(token, budget);
     budget.offset = parser.offset;
@@ -127,8 +108,10 @@ function* tokensOf(
 }
 
 function counted(token: CST.Token, budget: Budget): CST.Token {
-  if (token.type === 'error') budget.spendError(token.message);
-  if (token.type === 'document' || token.type === 'doc-end') budget.spendDocument();
+  if (token.type === 'error') budget.spend('errors', token.message);
+  if (token.type === 'document' || token.type === 'doc-end') {
+    budget.spend('documents', TOO_MANY_DOCUMENTS);
+  }
   return token;
 }
 
@@ -139,7 +122,7 @@ function limitErrors(composer: Composer, budget: Budget): void {
   const keep = own.onError;
   own.onError = (source, code, message, isWarning) => {
     if (isWarning) return;
-    budget.spendError(message);
+    budget.spend('errors', message);
     keep(source, code, message);
   };
 }
@@ -153,7 +136,7 @@ function checkKeys(document: Document.Parsed, budget: Budget): void {
   const report = (range: readonly number[] | null | undefined, message: string) => {
     const [start = 0] = range ?? [];
     budget.offset = start;
-    budget.spendError(message);
+    budget.spend('errors', message);
     document.errors.push(new YAMLParseError([start, start + 1], 'DUPLICATE_KEY', message));
   };
   visit(document, {
