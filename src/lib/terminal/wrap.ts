@@ -40,3 +40,13 @@ export function labelled(
 ): readonly string[] {
   return lines.map((line, at) => `${indent}${(at === 0 ? label : '').padEnd(columns)}${line}`);
 }
+
+/** The same for a sentence, with all that stands before it within the width. */
+export function labelledText(
+  label: string,
+  text: string,
+  width: number,
+  { columns = 6, indent = '  ' } = {},
+): readonly string[] {
+  return labelled(label, wrapText(text, width - indent.length - columns), { columns, indent });
+}

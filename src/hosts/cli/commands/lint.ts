@@ -3,7 +3,7 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelledText } from '../../../lib/terminal/wrap.ts';
 import { GROUP } from '../../../pipeline/api/kinds.ts';
 import { PROBLEMS_SHOWN_MAX } from '../limits.ts';
 import { type LintProblem, type LintReport, lintManifests } from '../manifests/lint-manifests.ts';
@@ -54,12 +54,10 @@ function counted(count: number, noun: string): string {
 function linesOf(problem: LintProblem, { width, style }: Terminal): readonly string[] {
   const { severity, file, line, resource, place, what, fix } = problem;
   const marked = style(severity === 'problem' ? 'red' : 'yellow', severity);
-  const part = (name: string, text: string) =>
-    wrapText(text, width - 8).map((each, at) => `  ${(at === 0 ? name : '').padEnd(6)}${each}`);
   const text = [place, what].filter((each) => each !== undefined).join(': ');
   return [
     `${printable(file)}:${line}: ${marked}: ${printable(text)}`,
-    ...(resource === undefined ? [] : part('in', resource)),
-    ...part('fix', fix),
+    ...(resource === undefined ? [] : labelledText('in', resource, width)),
+    ...labelledText('fix', fix, width),
   ];
 }

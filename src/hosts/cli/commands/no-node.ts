@@ -1,11 +1,11 @@
-import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelledText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
 
 /** As wide as the rest of this page. */
+const PAGE_COLUMNS = 80;
 const LABEL_COLUMNS = 15;
-const NOTE_COLUMNS = 65;
 
 /** The initial PID namespace has this number on every Linux. */
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
@@ -25,10 +25,9 @@ export async function adviceWithoutKubelet(
   const isContainer = namespace.known && namespace.value !== FIRST_PID_NAMESPACE;
   const lines = isContainer ? CONTAINER : MACHINE;
   const root = hostRoot === '/' ? [] : [`(searched below --host-root ${hostRoot})`];
+  const layout = { columns: LABEL_COLUMNS, indent: '' };
   const odd = notes.flatMap((note) =>
-    wrapText(`${note}; to use it anyway: --kubelet-pid PID`, NOTE_COLUMNS).map(
-      (line, at) => `${(at === 0 ? 'note' : '').padEnd(LABEL_COLUMNS)}${line}`,
-    ),
+    labelledText('note', `${note}; to use it anyway: --kubelet-pid PID`, PAGE_COLUMNS, layout),
   );
   return [...lines, ...root, ...ELSEWHERE, ...odd, ''].join('\n');
 }

@@ -1,7 +1,7 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelledText, wrapText } from '../../../lib/terminal/wrap.ts';
 import { ownOperationSets, processors } from '../../../pipeline/operations/catalogue.ts';
 
 export interface OperationsOptions {
@@ -25,8 +25,7 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
     mayRead = [],
     writes,
   } of processors) {
-    const part = (name: string, text: string) =>
-      wrapText(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
+    const part = (label: string, text: string) => labelledText(label, text, width, { columns: 9 });
     const lines = [
       style('bold', operation),
       ...part('does', repairs ? `${does}; asks before` : does),

@@ -3,7 +3,7 @@ import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelledText, wrapText } from '../../../lib/terminal/wrap.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { type Goroutines, goroutines } from '../../../node/evidence/kubelet/goroutines.ts';
 import {
@@ -142,22 +142,22 @@ function jsonOfThreads({ threads, origin }: ThreadStacks) {
 /** Why the kubelet did not answer, and what to do about it. */
 export function adviceFor(error: ReadError, { errWidth }: Terminal): string {
   const { failure, message, cause } = error;
-  const paragraph = (label: string, text: string) =>
-    wrapText(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
+  const paragraph = (label: string, text: string) => labelledText(label, text, errWidth);
   const isDenied = failure === 'denied' && cause instanceof ReadError;
   // The usual advice names this very command.
   const why = isDenied ? `${cause.message}; ${NEEDS_CREDENTIAL}` : message;
-  const lines = ['cannot read from the kubelet API\n', ...paragraph('why', why)];
-  if (failure !== 'denied') return lines.join('');
-  const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}\n`);
-  return [
-    ...lines,
-    ...paragraph('do', 'create a credential for an hour, use it, and delete it:'),
-    ...steps(credentialSteps()),
-    ...paragraph('', 'before Kubernetes 1.24, instead of "create token":'),
-    ...steps(oldCredentialSteps()),
-    ...paragraph('note', WITHOUT_API_SERVER),
-  ].join('');
+  const lines = ['cannot read from the kubelet API', ...paragraph('why', why)];
+  if (failure === 'denied') {
+    const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}`);
+    lines.push(
+      ...paragraph('do', 'create a credential for an hour, use it, and delete it:'),
+      ...steps(credentialSteps()),
+      ...paragraph('', 'before Kubernetes 1.24, instead of "create token":'),
+      ...steps(oldCredentialSteps()),
+      ...paragraph('note', WITHOUT_API_SERVER),
+    );
+  }
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function jsonOf({ origin, dump, syncLoop, rows }: Stacks) {

@@ -1,5 +1,5 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelled, labelledText, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import { waitsFor } from '../../../node/checkup/make-report.ts';
 import type { Action } from '../../../node/model/action.ts';
@@ -104,17 +104,14 @@ export function showLeft(
 /** What only a person can repair, with what is known of how. */
 export function showManual({ fault, findings }: Listed, terminal: Terminal, isFull = false): void {
   const { out, width } = terminal;
-  const columns = width - 8;
-  const part = (label: string, lines: readonly string[]) => {
-    for (const [index, line] of lines.entries()) {
-      out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
-    }
-  };
   for (const [first, ...rest] of groupsOf({ fault, findings }, isFull)) {
-    out(`no automatic repair for ${nameOf(fault, first)}\n`);
-    part('why', wrapText(first.summary, columns));
-    if (first.refusal !== undefined) part('', wrapText(first.refusal, columns));
-    part('do', adviceLines(first.alternatives, columns));
+    const lines = [
+      `no automatic repair for ${nameOf(fault, first)}`,
+      ...labelledText('why', first.summary, width),
+      ...(first.refusal === undefined ? [] : labelledText('', first.refusal, width)),
+      ...labelled('do', adviceLines(first.alternatives, width - 8)),
+    ];
+    for (const line of lines) out(`${line}\n`);
     showTable(fault, rest, 'like it, without an automatic repair', terminal);
   }
 }
@@ -162,8 +159,6 @@ function actionLines(action: Action, width: number): readonly string[] {
 }
 
 function paragraph(label: string, text: string, { width, out }: Terminal): void {
-  const lines = wrapText(text, width - LABEL_COLUMNS);
-  for (const line of labelled(label, lines, { columns: LABEL_COLUMNS, indent: '' })) {
-    out(`${line}\n`);
-  }
+  const lines = labelledText(label, text, width, { columns: LABEL_COLUMNS, indent: '' });
+  for (const line of lines) out(`${line}\n`);
 }

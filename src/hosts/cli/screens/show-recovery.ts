@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { apart, labelled, wrapText } from '../../../lib/terminal/wrap.ts';
+import { apart, labelledText, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Action, Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Unknown } from '../../../node/model/verdict.ts';
@@ -21,16 +21,12 @@ export function showUnknowns(
 
 /** Why a fault, or a part of it, could not be judged, and what a person can do. */
 export function unknownLines(unknowns: readonly Unknown[], width: number): string {
-  const part = (label: string, text: string) =>
-    wrapText(text, width - 8)
-      .map((line, at) => `  ${(at === 0 ? label : '').padEnd(6)}${line}\n`)
-      .join('');
-  return unknowns
-    .map(({ why, manual }) => {
-      const commands = (manual?.commands ?? []).map((text) => `  run   ${printable(text)}\n`);
-      return `${part('why', why)}${manual ? part('risk', manual.risk) : ''}${commands.join('')}`;
-    })
-    .join('');
+  const lines = unknowns.flatMap(({ why, manual }) => [
+    ...labelledText('why', why, width),
+    ...(manual ? labelledText('risk', manual.risk, width) : []),
+    ...(manual?.commands ?? []).map((text) => `  run   ${printable(text)}`),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 const STEP_TEXT: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>> = {
@@ -95,7 +91,7 @@ export function showNext(texts: ReadonlySet<string>, terminal: Terminal): void {
 }
 
 function show(label: string, text: string, { width, out }: Terminal): void {
-  for (const line of labelled(label, wrapText(text, width - 8))) out(`${line}\n`);
+  for (const line of labelledText(label, text, width)) out(`${line}\n`);
 }
 
 /** What an earlier run had begun and could not finish, as it looks now. */

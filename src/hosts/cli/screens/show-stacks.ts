@@ -1,7 +1,7 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelled, labelledText, wrapQuote } from '../../../lib/terminal/wrap.ts';
 import type { RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
 import type { BusyLoop, SyncLoop } from '../../../node/evidence/stacks/sync-loop.ts';
 
@@ -65,6 +65,9 @@ const LOOP_TEXT: Readonly<Record<SyncLoop['state'], string>> = {
   unknown: 'unknown',
 };
 
+const TWICE =
+  'both run it, which is a defect of the kubelet (kubernetes issue 88779): restart the kubelet';
+
 function loopBlock(loop: SyncLoop, terminal: Terminal): string {
   const { style } = terminal;
   const tone = loop.state === 'healthy' ? 'green' : loop.state === 'blocked' ? 'red' : 'yellow';
@@ -84,18 +87,13 @@ function loopLines(loop: SyncLoop, terminal: Terminal): readonly string[] {
     case 'busy':
       return busyLines(loop, terminal);
     case 'unknown':
-      return labelledText('why', loop.why, terminal);
+      return part('why', loop.why, terminal);
     case 'backing-off':
-      return labelledText(
-        'do',
-        "read the kubelet's log for: Skipping pod synchronization",
-        terminal,
-      );
+      return part('do', "read the kubelet's log for: Skipping pod synchronization", terminal);
     case 'twice':
-      return labelledText(
+      return part(
         'why',
-        `goroutines ${loop.ids.join(' and ') || 'without names'} both run it, which is a defect of ` +
-          'the kubelet (kubernetes issue 88779): restart the kubelet',
+        `goroutines ${loop.ids.join(' and ') || 'without names'} ${TWICE}`,
         terminal,
       );
     default:
@@ -111,19 +109,14 @@ export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[]
   const cause = row
     ? `${uncertainty}${row.cause} (row ${row.number})`
     : 'unknown: no stack that we know';
-  const held = holder
-    ? labelledText(
-        'holder',
-        `goroutine ${holder.id ?? 'without a name'} holds the lock, and waits in ` +
-          shortName(holder.leaf.function),
-        terminal,
-      )
-    : [];
+  const holds =
+    holder &&
+    `goroutine ${holder.id ?? 'without a name'} holds the lock, and waits in ${shortName(holder.leaf.function)}`;
   return [
-    ...labelledText('where', `waits for ${WAITS[waitsFor]}${where}`, terminal),
-    ...labelledText('cause', cause, terminal),
-    ...held,
-    ...labelledText('do', row ? row.advice : 'look at its stack; kubediag check', terminal),
+    ...part('where', `waits for ${WAITS[waitsFor]}${where}`, terminal),
+    ...part('cause', cause, terminal),
+    ...(holds ? part('holder', holds, terminal) : []),
+    ...part('do', row ? row.advice : 'look at its stack; kubediag check', terminal),
     ...stackLines(frames, terminal),
   ];
 }
@@ -142,7 +135,7 @@ export function stackLines(
   { width, style }: Terminal,
 ): readonly string[] {
   return frames.flatMap((frame, index) => {
-    const place = frame.file === null ? '' : ` ${baseName(frame.file)}:${frame.line}`;
+    const place = frame.file === null ? '' : ` ${shortName(frame.file)}:${frame.line}`;
     const lines = wrapQuote(shortName(frame.function) + place, width - LABEL_COLUMNS - 2);
     const shown = lines.map((line) => style('dim', line.trimEnd()));
     return labelled(index === 0 ? 'stack' : '', shown, { columns: LABEL_COLUMNS });
@@ -155,11 +148,9 @@ function rowBlock({ row, count, minutes, isPartial }: RowMatch, terminal: Termin
   const time = minutes === null ? '' : `, ${minutes} min`;
   const uncertainty = isPartial ? ', as far as the cut stack goes' : '';
   const head = `${style('bold', `row ${row.number}`)}  ${style('yellow', many)}${time}${uncertainty}`;
-  return [
-    head,
-    ...labelledText('cause', row.cause, terminal),
-    ...labelledText('do', row.advice, terminal),
-  ].join('\n');
+  return [head, ...part('cause', row.cause, terminal), ...part('do', row.advice, terminal)].join(
+    '\n',
+  );
 }
 
 function restBlock(groups: readonly GoroutineGroup[], terminal: Terminal, isWide: boolean): string {
@@ -187,16 +178,11 @@ function groupLines(group: GoroutineGroup, { width, style }: Terminal): readonly
   ];
 }
 
-function labelledText(label: string, text: string, { width }: Terminal): readonly string[] {
-  const lines = wrapText(text, width - LABEL_COLUMNS - 2);
-  return labelled(label, lines, { columns: LABEL_COLUMNS });
+function part(label: string, text: string, { width }: Terminal): readonly string[] {
+  return labelledText(label, text, width, { columns: LABEL_COLUMNS });
 }
 
 /** "kubelet.(*Kubelet).syncLoop" of "k8s.io/kubernetes/pkg/kubelet.(*Kubelet).syncLoop" */
 function shortName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
