@@ -25,6 +25,7 @@ const LISTEN = option('--listen <ADDRESS:PORT>', 'the address to listen on, on t
 const KIND_OPTIONS = [
   option('--kubelet <PATH>', 'a real kubelet, instead of the stand-in', {
     conflicts: ['kubeletVersion'],
+    names: 'program',
   }),
   option('--kubelet-version <VERSION>', 'the version that the stand-in kubelet behaves as', {
     choices: KUBELET_VERSIONS,
@@ -37,6 +38,7 @@ const KIND_OPTIONS = [
   option(
     '--runtime-endpoint <SOCKET>',
     'run another containerd, from the program that serves this socket',
+    { names: 'socket', on: 'node' },
   ),
 ] as const;
 

@@ -1,12 +1,12 @@
 import { geteuid } from 'node:process';
-import { type Command, CommanderError } from 'commander';
+import { type Command, CommanderError, Option } from 'commander';
 import { terminalText } from '../../lib/std/terminal-text.ts';
 import type { CommandSpec } from '../../lib/terminal/command-spec.ts';
 import { EXIT } from '../../lib/terminal/exit-codes.ts';
 import { systemTerminal } from '../../lib/terminal/terminal.ts';
 import { UsageError } from '../../lib/terminal/usage-error.ts';
+import type { NamedOption } from './command-line/check-options.ts';
 import { commandSections, type OtherHosts } from './command-line/commands.ts';
-import { namedIn } from './command-line/named-options.ts';
 import { normalizeArguments } from './command-line/normalize-arguments.ts';
 import { Program } from './command-line/program.ts';
 
@@ -37,9 +37,10 @@ async function codeOf(args: readonly string[], hosts: OtherHosts): Promise<numbe
   const program = new Program(sections, async (spec, name, given, options) => {
     const terminal = systemTerminal(options);
     terminal.hint(hintWithoutRoot(spec, options));
-    if (namedIn(options).length > 0) {
+    const named = namedIn(spec, options);
+    if (named.length > 0) {
       const { checkOptions } = await import('./command-line/check-options.ts');
-      await checkOptions(name, { ...options }, terminal);
+      await checkOptions(name, named, { ...options }, terminal);
     }
     code = await spec.run(given, options, terminal);
   });
@@ -68,6 +69,19 @@ async function codeOf(args: readonly string[], hosts: OtherHosts): Promise<numbe
 function hintWithoutRoot({ name, needsRoot = false }: CommandSpec, options: object): string {
   if (geteuid?.() === 0 || !needsRoot || 'file' in options) return '';
   return `not root: most of the node cannot be read; run sudo kubediag ${name}\n`;
+}
+
+/** The given options whose values must exist. The root comes first: others lie below it. */
+function namedIn(spec: CommandSpec, options: object): readonly NamedOption[] {
+  const values = new Map<string, unknown>(Object.entries(options));
+  const given = spec.options.flatMap(({ flags, names, on = 'here', default: usual }) => {
+    const option = new Option(flags);
+    const value = values.get(option.attributeName());
+    if (!names || typeof value !== 'string' || value === usual) return [];
+    return [{ names, on, flag: option.long ?? flags, value }];
+  });
+  const rank = ({ names }: NamedOption) => (names === 'host-root' ? 0 : 1);
+  return given.toSorted((left, right) => rank(left) - rank(right));
 }
 
 function withSubcommands(parser: Command): readonly Command[] {

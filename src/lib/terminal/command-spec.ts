@@ -14,7 +14,21 @@ export interface OptionSpec {
   /** The names of options that cannot be given with it, as the command reads them: "kubeletVersion". */
   readonly conflicts?: readonly string[];
   readonly complete?: Complete;
+  /** What the value must name: it is checked before the command runs. */
+  readonly names?: NamedKind;
+  /** Where that is: on this machine; on the node, below --host-root; or in a file of our own. */
+  readonly on?: 'here' | 'node' | 'own';
 }
+
+export type NamedKind =
+  | 'file'
+  | 'folder'
+  | 'host-root'
+  | 'state-folder'
+  | 'socket'
+  | 'process'
+  | 'program'
+  | 'address';
 
 /** One argument of a command: "[FAULT...]", "<FILE>". */
 export interface ArgumentSpec {

@@ -3,15 +3,8 @@ import { join } from 'node:path';
 import { fieldsIn, hasCode, secretIfThere, tried } from '../../../lib/state/state-folder.ts';
 import type { Explanation } from '../../../lib/std/explanation.ts';
 import { stateFolderOf } from '../command-line/options.ts';
+import type { AgentOptions } from '../command-line/shared-options.ts';
 import { ANSWER_BYTES_MAX, ANSWER_MS, TOKEN_BYTES_MAX } from '../limits.ts';
-
-/** How to find the agent: the same options in every command that talks to it. */
-export interface AgentOptions {
-  readonly server?: string;
-  readonly tokenFile?: string;
-  readonly stateDir?: string;
-  readonly hostRoot: string;
-}
 
 export interface AgentAnswer {
   readonly code: number;
@@ -52,7 +45,7 @@ type Place =
  * socket there, so no process that took over the port of a dead agent gets to see the token.
  */
 export async function agentClient(
-  options: AgentOptions,
+  options: Omit<AgentOptions, 'namespace'>,
 ): Promise<AgentClient | { readonly failure: Explanation }> {
   const folder = stateFolderOf(options);
   const tokenFile = options.tokenFile ?? join(folder, 'token');

@@ -5,13 +5,8 @@ import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { type Place, placeIn } from '../../../pipeline/api/problem.ts';
-import {
-  type AgentAnswer,
-  type AgentClient,
-  type AgentOptions,
-  type Asked,
-  agentClient,
-} from './agent-client.ts';
+import type { AgentOptions } from '../command-line/shared-options.ts';
+import { type AgentAnswer, type AgentClient, type Asked, agentClient } from './agent-client.ts';
 
 /** The client, once it has an address and a token; otherwise prints the reason. */
 export async function connectAgent(

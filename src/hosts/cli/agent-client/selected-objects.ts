@@ -1,18 +1,22 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { listAt, textAt } from '../../../lib/std/json.ts';
-import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { GROUP, type Kind } from '../../../pipeline/api/kinds.ts';
-import { pathOf } from '../command-line/kind-named.ts';
+import { type Kind, kinds } from '../../../pipeline/api/kinds.ts';
+import { isKind, kindNamed, kindsNamed, pathOf } from '../command-line/kind-named.ts';
+import type { SelectorOptions } from '../command-line/shared-options.ts';
 import type { AgentClient } from './agent-client.ts';
 import { isGranted } from './agent-error.ts';
-import { type Named, objectsNamed } from './objects-named.ts';
-import { queryOf, type SelectorOptions } from './selector-query.ts';
 
 export interface SelectionOptions extends SelectorOptions {
   readonly namespace: string;
-  readonly allNamespaces?: boolean;
   readonly all?: boolean;
+}
+
+/** An object named on the command line; without a name, all objects of the kind. */
+export interface Named {
+  readonly kind: Kind;
+  readonly name: string | undefined;
 }
 
 /** One object that a command was given. */
@@ -44,6 +48,57 @@ export function namedOrSelected(
   return named;
 }
 
+/** `TYPE`, `TYPE NAME...` or `TYPE/NAME...`, as in kubectl; TYPE may be a list with commas. */
+function objectsNamed(args: readonly string[], command: string): readonly Named[] {
+  checkNotEmpty(args);
+  const [types, ...names] = args;
+  if (types === undefined) {
+    const known = kinds.map(({ plural }) => plural).join(', ');
+    throw new UsageError(`you must specify the type of resource to ${command}: ${known}`);
+  }
+  if (args.some((word) => word.includes('/'))) {
+    return args.map((word) => slashed(word, command));
+  }
+  const all = kindsNamed(types);
+  if (names.length === 0) return all.map((kind) => ({ kind, name: undefined }));
+  return all.flatMap((kind) => names.map((name) => ({ kind, name })));
+}
+
+/** The same for a command that takes objects of one kind: the type may be omitted. */
+export function namesOf(kind: Kind, args: readonly string[], command: string): readonly string[] {
+  checkNotEmpty(args);
+  const [first = ''] = args;
+  const isTyped = args.some((word) => word.includes('/')) || (args.length > 1 && isKind(first));
+  if (!isTyped) return args;
+  const named = objectsNamed(args, command);
+  const other = named.find((each) => each.kind !== kind);
+  if (other) throw new UsageError(`${command} takes ${kind.plural}, not ${other.kind.plural}`);
+  return named.flatMap(({ name }) => (name === undefined ? [] : [name]));
+}
+
+/** An empty name, as from an unset variable of a script, must not mean all objects. */
+function checkNotEmpty(args: readonly string[]): void {
+  if (args.includes('')) throw new UsageError('resource name may not be empty');
+}
+
+function slashed(word: string, command: string): Named {
+  const [type = '', name, ...more] = word.split('/');
+  if (name === undefined) {
+    throw new UsageError(
+      'there is no need to specify a resource type as a separate argument when passing arguments ' +
+        `in resource/name form (e.g. 'kubediag ${command} resource/<resource_name>' instead of ` +
+        `'kubediag ${command} resource resource/<resource_name>')`,
+    );
+  }
+  if (more.length > 0) {
+    throw new UsageError('arguments in resource/name form may not have more than one slash');
+  }
+  if (type === '' || name === '' || type.includes(',')) {
+    throw new UsageError('arguments in resource/name form must have a single resource and name');
+  }
+  return { kind: kindNamed(type), name };
+}
+
 /** All objects that were named or selected; undefined if the agent refused, with the reason printed. */
 export async function selectedObjects(
   named: readonly Named[],
@@ -60,14 +115,23 @@ export async function selectedObjects(
     const place = options.allNamespaces ? undefined : options.namespace;
     const answer = await client.ask('GET', `${pathOf(kind, place)}${queryOf(options)}`);
     if (!isGranted(answer, terminal)) return undefined;
-    const found = (listAt(answer.value, 'items') ?? []).map((each) => ({
-      kind,
-      name: textAt(each, 'metadata', 'name') ?? '',
-      namespace: textAt(each, 'metadata', 'namespace') ?? options.namespace,
-    }));
-    selected.push(...found);
+    const items = listAt(answer.value, 'items') ?? [];
+    selected.push(...items.map((each) => selectionOf(kind, each, options)));
   }
   return selected;
+}
+
+/** How an object is selected, in the namespace of the options unless it names its own. */
+export function selectionOf(
+  kind: Kind,
+  object: unknown,
+  { namespace }: SelectionOptions,
+): Selection {
+  return {
+    kind,
+    name: textAt(object, 'metadata', 'name') ?? '',
+    namespace: textAt(object, 'metadata', 'namespace') ?? namespace,
+  };
 }
 
 /** Whether the options select several objects, so that no name is needed. */
@@ -75,7 +139,11 @@ export function isSelection({ all, selector, fieldSelector }: SelectionOptions):
   return Boolean(all) || selector !== undefined || fieldSelector !== undefined;
 }
 
-/** `diagnosis.diagnosis.kubediag.org "web"`, as kubectl names an object that it changed. */
-export function quotedName({ kind, name }: Pick<Selection, 'kind' | 'name'>): string {
-  return `${kind.kind.toLowerCase()}.${GROUP} "${printable(name)}"`;
+export function queryOf(
+  { selector, fieldSelector }: SelectorOptions,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const all = defined({ labelSelector: selector, fieldSelector, ...more });
+  const query = new URLSearchParams(all).toString();
+  return query === '' ? '' : `?${query}`;
 }

@@ -6,14 +6,15 @@ import {
   option,
 } from '../../../lib/terminal/command-spec.ts';
 import type { Serve } from '../commands/serve.ts';
-import { DRY_RUN_MODES } from './dry-run-mode.ts';
-import { OUTPUT_FORMATS } from './output-formats.ts';
 import {
-  HOST_ROOT,
+  AGENT_OPTIONS,
+  DRY_RUN_MODES,
   MANIFEST_OPTIONS,
   NODE_NAME,
   NODE_OPTIONS,
+  OUTPUT_FORMATS,
   RECURSIVE,
+  SELECTORS,
   STATE_DIR,
   VALIDATE,
 } from './shared-options.ts';
@@ -24,24 +25,8 @@ const TYPES =
 /** Exit codes of what asks the agent for something. */
 const ASKED = { 0: 'done', 3: 'the agent refused it or cannot be reached' };
 
-const AGENT_OPTIONS = [
-  option('-n, --namespace <NAMESPACE>', 'the namespace', { default: 'default' }),
-  option('--server <URL>', 'address of the agent (default: the socket in its state directory)'),
-  option('--token-file <FILE>', "the agent's token (default: in its state directory)"),
-  STATE_DIR,
-  HOST_ROOT,
-] as const;
-
-const SELECTORS = [
-  option('-l, --selector <LABELS>', 'filter by labels: a=b,c!=d'),
-  option('--field-selector <FIELDS>', 'filter by fields: status.phase=Running'),
-  option('-A, --all-namespaces', 'use all namespaces'),
-] as const;
-
-const OBJECTS = [
-  argument('[TYPE[/NAME]]', TYPES),
-  argument('[NAME...]', 'only these objects; or more of TYPE/NAME'),
-];
+const NAMES = argument('[NAME...]', 'only these objects; or more of TYPE/NAME');
+const OBJECTS = [argument('[TYPE[/NAME]]', TYPES), NAMES];
 
 const IGNORE_NOT_FOUND = option('--ignore-not-found', 'do not fail if an object does not exist');
 
@@ -100,10 +85,7 @@ const apply = command({
 const get = command({
   name: 'get',
   summary: 'Show one or many resources',
-  arguments: [
-    argument('[TYPE[/NAME]]', `${TYPES}, several with commas, or all`),
-    argument('[NAME...]', 'only these objects; or more of TYPE/NAME'),
-  ],
+  arguments: [argument('[TYPE[/NAME]]', `${TYPES}, several with commas, or all`), NAMES],
   usage: '[options] (TYPE [NAME...] | TYPE/NAME...)',
   options: [
     option('-o, --output <FORMAT>', `one of ${OUTPUT_FORMATS.join(', ')} (as in kubectl)`, {

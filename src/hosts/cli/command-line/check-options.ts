@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { geteuid } from 'node:process';
+import type { NamedKind, OptionSpec } from '../../../lib/terminal/command-spec.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
@@ -15,7 +16,6 @@ import { openLiveNode } from '../../local-node/open-live-node.ts';
 import { placeIn } from '../agent-client/agent-client.ts';
 import { nodeAccessOf } from '../input/open-node.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
-import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
 import { absolute, integer } from './options.ts';
 
 /** These create the state directory, or work without it. The others need the one of an agent. */
@@ -25,12 +25,19 @@ const FOUND_AUTOMATICALLY = '; without the option, kubediag finds it automatical
 
 type Options = Readonly<Partial<Record<string, unknown>>>;
 
+/** An option that a person gave, and whose value must exist. */
+export interface NamedOption extends Required<Pick<OptionSpec, 'names' | 'on'>> {
+  readonly flag: string;
+  readonly value: string;
+}
+
 /**
  * Checks that the files, sockets and processes named by options exist, before the command runs. A
  * reader process looks paths up: one on a dead mount is no usage error, and must not hang us.
  */
 export async function checkOptions(
   command: string,
+  named: readonly NamedOption[],
   options: Options,
   terminal: Terminal,
 ): Promise<void> {
@@ -39,19 +46,18 @@ export async function checkOptions(
     const [given, other] = kubeletCert === undefined ? ['key', 'cert'] : ['cert', 'key'];
     throw new UsageError(`--kubelet-${given} needs --kubelet-${other} as well`);
   }
-  const given = namedIn(options);
   const kubeletPid = optional(options.kubeletPid, (text) => integer('--kubelet-pid', text));
   const access = nodeAccessOf({ hostRoot: '/', ...options });
   const node = openLiveNode(access);
   const here = access.hostRoot === '/' ? node : openLiveNode({ hostRoot: '/' });
   let wrongUsage: string | undefined;
-  for (const { option, value } of given) {
-    const problem = await problemOf(option, value, { here, node, command, kubeletPid });
+  for (const option of named) {
+    const problem = await problemOf(option, { here, node, command, kubeletPid });
     if (!problem) continue;
     const advice = problem.isMissing && option.on === 'node' ? FOUND_AUTOMATICALLY : '';
-    const text = `${option.flag} ${value}: ${problem.why}${advice}`;
+    const text = `${option.flag} ${option.value}: ${problem.why}${advice}`;
     // An agent starts with the machine, perhaps before the kubelet and the runtime.
-    const mayComeLater = command === 'serve' && problem.isMissing && option.kind !== 'host-root';
+    const mayComeLater = command === 'serve' && problem.isMissing && option.names !== 'host-root';
     if (mayComeLater) terminal.err(`warning: ${text}\n`);
     else wrongUsage ??= text;
   }
@@ -82,11 +88,8 @@ interface Problem {
 const wrong = (why: string): Problem => ({ why, isMissing: false });
 const missing = (noun: string): Problem => ({ why: `no such ${noun}`, isMissing: true });
 
-async function problemOf(
-  { flag, kind, on }: NamedOption,
-  value: string,
-  sight: Observation,
-): Promise<Problem | undefined> {
+async function problemOf(option: NamedOption, sight: Observation): Promise<Problem | undefined> {
+  const { flag, names: kind, on, value } = option;
   const node = sight[on === 'node' ? 'node' : 'here'];
   if (kind === 'address') {
     return placeIn(value) ? undefined : wrong('not an address; for example http://127.0.0.1:8090');
@@ -96,7 +99,7 @@ async function problemOf(
     const stat = await attempt(asked);
     return !stat.known && stat.error.failure === 'missing' ? missing('process') : undefined;
   }
-  const path = pathIn({ flag, kind, on }, value);
+  const path = pathIn(option);
   if (path === undefined) {
     return wrong('not a Unix socket; for example unix:///run/containerd/containerd.sock');
   }
@@ -127,10 +130,7 @@ const NOUN: Readonly<Record<Exclude<NamedKind, 'process' | 'address'>, string>> 
   program: 'file',
 };
 
-function pathIn(
-  { flag, kind, on }: Pick<NamedOption, 'flag' | 'kind' | 'on'>,
-  value: string,
-): string | undefined {
+function pathIn({ flag, names: kind, on, value }: NamedOption): string | undefined {
   if (kind === 'socket') return socketOf(value);
   const mustBeAbsolute = on === 'node' || kind === 'host-root' || kind === 'state-folder';
   return mustBeAbsolute ? absolute(flag, value) : resolve(value);

@@ -186,7 +186,9 @@ const trace = command({
   options: [
     option('--seconds <NUMBER>', 'how long to trace', { default: '60' }),
     option('--lines <NUMBER>', 'stop after this many deletions', { default: '200' }),
-    option('--bpftrace <FILE>', 'the bpftrace program (default: found in the system directories)'),
+    option('--bpftrace <FILE>', 'the bpftrace program (default: found in the system directories)', {
+      names: 'program',
+    }),
     option('-o, --output <FORMAT>', 'print one document at the end', { choices: ['json'] }),
     HOST_ROOT,
     KUBELET_PID,

@@ -1,40 +1,52 @@
+import { textAt } from '../../../lib/std/json.ts';
+import { jsonText } from '../../../lib/std/json-text.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { bytesGiven } from '../input/given-file.ts';
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
-import { type CustomColumn, columnsGiven, columnsOfFile } from '../screens/custom-columns.ts';
-import { type JsonPathTemplate, parseJsonPath } from '../screens/parse-json-path.ts';
-import { OUTPUT_FORMATS } from './output-formats.ts';
+import { columnsGiven, columnsOfFile, customColumnLines } from '../screens/custom-columns.ts';
+import { jsonPathText, jsonPathValues } from '../screens/json-path.ts';
+import { parseJsonPath } from '../screens/parse-json-path.ts';
+import { yamlText } from '../screens/show-report.ts';
+import { fullName, kindNamed } from './kind-named.ts';
+import { OUTPUT_FORMATS } from './shared-options.ts';
 
-export type OutputFormat =
-  | { readonly is: 'table' | 'wide' | 'yaml' | 'json' | 'name' }
-  | { readonly is: 'jsonpath' | 'jsonpath-as-json'; readonly template: JsonPathTemplate }
-  | { readonly is: 'custom-columns'; readonly columns: readonly CustomColumn[] };
+/** A table that the agent makes, or a printer of objects. */
+export type OutputFormat = 'table' | 'wide' | Printer;
+
+/** Prints objects one by one, or all as one document. */
+export type Printer = (objects: readonly unknown[], document: unknown) => string | Promise<string>;
+
+const WITHOUT_TEMPLATE: ReadonlyMap<string, OutputFormat> = new Map<string, OutputFormat>([
+  ['table', 'table'],
+  ['wide', 'wide'],
+  ['yaml', (_, document) => yamlText(document)],
+  ['json', (_, document) => indentedJson(document)],
+  ['name', (objects) => objects.map((each) => `${nameOf(each)}\n`).join('')],
+]);
 
 // jsonpath={.items[*].metadata.name}
 const WITH_TEMPLATE = /^([a-z-]+)(?:=([\s\S]*))?$/;
 
 /** Throws for an unknown format or a wrong template, before anything is sent. */
-export async function outputFormat(text: string): Promise<OutputFormat> {
-  const [, name = text, given = ''] = WITH_TEMPLATE.exec(text) ?? [];
+export async function outputFormat(text: string, withHeadings: boolean): Promise<OutputFormat> {
+  const [, name, given = ''] = WITH_TEMPLATE.exec(text) ?? [];
   switch (name) {
-    case 'table':
-    case 'wide':
-    case 'yaml':
-    case 'json':
-    case 'name':
-      if (text === name) return { is: name };
-      break;
     case 'jsonpath':
-    case 'jsonpath-as-json':
-      return { is: name, template: parseJsonPath(required(given)) };
+      return jsonPathPrinter(required(given));
     case 'jsonpath-file':
-      return { is: 'jsonpath', template: parseJsonPath(await fileText(required(given))) };
+      return jsonPathPrinter(await fileText(required(given)));
+    case 'jsonpath-as-json': {
+      const template = parseJsonPath(required(given));
+      return (_, document) => indentedJson(jsonPathValues(template, document));
+    }
     case 'custom-columns':
-      return { is: name, columns: columnsGiven(given) };
+      return customColumnLines(columnsGiven(given), withHeadings);
     case 'custom-columns-file':
-      return { is: 'custom-columns', columns: columnsOfFile(await fileText(required(given))) };
+      return customColumnLines(columnsOfFile(await fileText(required(given))), withHeadings);
     default:
   }
+  const format = WITHOUT_TEMPLATE.get(text);
+  if (format) return format;
   const allowed = OUTPUT_FORMATS.map((each) => each.replace('=', '')).join(',');
   throw new UsageError(
     `unable to match a printer suitable for the output format "${text}", allowed formats are: ${allowed}`,
@@ -48,4 +60,18 @@ function required(template: string): string {
 
 async function fileText(path: string): Promise<string> {
   return Buffer.from(await bytesGiven(path, TEMPLATE_BYTES_MAX)).toString('utf8');
+}
+
+function jsonPathPrinter(text: string): Printer {
+  const template = parseJsonPath(text);
+  return (_, document) => jsonPathText(template, document);
+}
+
+function indentedJson(value: unknown): string {
+  return `${jsonText(value, 4)}\n`;
+}
+
+function nameOf(object: unknown): string {
+  const kind = kindNamed(textAt(object, 'kind') ?? '');
+  return fullName(kind, textAt(object, 'metadata', 'name') ?? '');
 }

@@ -9,7 +9,7 @@ import { isMeantForUs } from '../../../pipeline/api/check-resource.ts';
 import { API_VERSION, GROUP, type Kind, kinds } from '../../../pipeline/api/kinds.ts';
 import { placeText } from '../../../pipeline/api/problem.ts';
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
-import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import type { AgentClient } from '../agent-client/agent-client.ts';
 import {
   connectAgent,
   failAt,
@@ -18,15 +18,19 @@ import {
   isGrantedFor,
 } from '../agent-client/agent-error.ts';
 import { applyPatch, LAST_APPLIED } from '../agent-client/apply-patch.ts';
-import type { DryRunMode } from '../command-line/dry-run-mode.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
-import { fieldValidationOf, type ValidateMode } from '../command-line/validate-mode.ts';
+import {
+  type AgentOptions,
+  type DryRunMode,
+  type ManifestOptions,
+  VALIDATE_MODES,
+  type ValidateMode,
+} from '../command-line/shared-options.ts';
 import { checkObject } from '../manifests/lint-manifests.ts';
-import { type ManifestOptions, manifestsGiven } from '../manifests/manifests-given.ts';
+import { manifestsGiven } from '../manifests/manifests-given.ts';
 import { parseManifests } from '../manifests/parse-manifests.ts';
 
 export interface ApplyOptions extends AgentOptions, ManifestOptions {
-  readonly namespace: string;
   readonly validate?: ValidateMode;
   readonly dryRun?: DryRunMode;
 }
@@ -38,8 +42,8 @@ export async function apply(options: ApplyOptions, terminal: Terminal): Promise<
   }
   const client = await connectAgent(options, terminal);
   if (!client) return EXIT.notDone;
-  const { namespace, dryRun = 'none' } = options;
-  const applying = { client, namespace, dryRun, validation: fieldValidationOf(options.validate) };
+  const { namespace, dryRun = 'none', validate = 'strict' } = options;
+  const applying = { client, namespace, dryRun, validation: VALIDATE_MODES[validate] };
   let isDone = true;
   for (const given of objects) {
     isDone = (await applyOne(given, applying, terminal)) && isDone;

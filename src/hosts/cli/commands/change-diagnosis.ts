@@ -3,17 +3,13 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import type { AgentOptions } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
-import { namesOf } from '../agent-client/objects-named.ts';
+import { namesOf } from '../agent-client/selected-objects.ts';
 import { fullName, kindNamed, pathOf } from '../command-line/kind-named.ts';
+import type { AgentOptions } from '../command-line/shared-options.ts';
 import { plannedLines } from '../screens/recorded-lines.ts';
 
-export interface ChangeOptions extends AgentOptions {
-  readonly namespace: string;
-}
-
-export interface ApproveOptions extends ChangeOptions {
+export interface ApproveOptions extends AgentOptions {
   readonly plan?: string;
   readonly yes?: boolean;
 }
@@ -23,7 +19,7 @@ const diagnosis = kindNamed('Diagnosis');
 
 export async function cancel(
   args: readonly string[],
-  options: ChangeOptions,
+  options: AgentOptions,
   terminal: Terminal,
 ): Promise<number> {
   return changeEach(namesOf(diagnosis, args, 'cancel'), (name) =>
@@ -41,11 +37,7 @@ async function changeEach(
   return Math.max(...codes);
 }
 
-async function cancelOne(
-  name: string,
-  options: ChangeOptions,
-  terminal: Terminal,
-): Promise<number> {
+async function cancelOne(name: string, options: AgentOptions, terminal: Terminal): Promise<number> {
   const found = await diagnosisNamed(name, options, terminal);
   if (!found) return EXIT.notDone;
   const { phase, hasEnded } = found;
@@ -120,7 +112,7 @@ function called(name: string): string {
   return printable(fullName(diagnosis, name));
 }
 
-async function diagnosisNamed(name: string, options: ChangeOptions, terminal: Terminal) {
+async function diagnosisNamed(name: string, options: AgentOptions, terminal: Terminal) {
   const client = await connectAgent(options, terminal);
   if (!client) return undefined;
   const path = pathOf(diagnosis, options.namespace, name);

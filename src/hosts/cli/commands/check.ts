@@ -10,19 +10,18 @@ import {
   podName,
   snapshotOptionsOf,
 } from '../command-line/options.ts';
+import type { ReportOptions } from '../command-line/shared-options.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
 import { openNode } from '../input/open-node.ts';
 import { withoutDenials } from '../screens/not-root.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
-import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
+import { formatOf, showReport } from '../screens/show-report.ts';
 import { adviceWithoutKubelet, hasNothingToCheck } from './no-node.ts';
 import { watch } from './watch.ts';
 
-export interface CheckOptions extends NodeOptions, GlobalOptions {
+export interface CheckOptions extends NodeOptions, ReportOptions, GlobalOptions {
   readonly watch?: boolean;
   readonly every: string;
-  readonly output?: ReportFormat;
-  readonly pod?: string;
 }
 
 export async function check(

@@ -1,20 +1,21 @@
-import { textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import { GROUP } from '../../../pipeline/api/kinds.ts';
+import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
-import type { Named } from '../agent-client/objects-named.ts';
 import {
   isSelection,
+  type Named,
   namedOrSelected,
-  quotedName,
   type Selection,
   type SelectionOptions,
   selectedObjects,
+  selectionOf,
 } from '../agent-client/selected-objects.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
+import type { AgentOptions } from '../command-line/shared-options.ts';
 import { objectsGiven } from './apply.ts';
 
 export interface DeleteOptions extends AgentOptions, SelectionOptions {
@@ -50,22 +51,19 @@ export async function deleteObjects(
 }
 
 async function deleteOne(
-  target: Selection,
+  { kind, name, namespace }: Selection,
   { ignoreNotFound, all, output }: DeleteOptions,
   client: AgentClient,
   terminal: Terminal,
 ): Promise<boolean> {
-  const { kind, name, namespace } = target;
   const answer = await client.ask('DELETE', pathOf(kind, namespace, name));
   // With --all, another client may have deleted it meanwhile.
   if ((ignoreNotFound || all) && 'code' in answer && answer.code === 404) return true;
   if (!isGranted(answer, terminal)) return false;
-  const where = kind.scope === 'Namespaced' ? ` from ${printable(namespace)} namespace` : '';
-  terminal.out(
-    output === 'name'
-      ? `${printable(fullName(kind, name))}\n`
-      : `${quotedName(target)} deleted${where}\n`,
-  );
+  const where = kind.scope === 'Namespaced' ? ` from ${namespace} namespace` : '';
+  const called = `${kind.kind.toLowerCase()}.${GROUP} "${name}"`;
+  const text = output === 'name' ? fullName(kind, name) : `${called} deleted${where}`;
+  terminal.out(`${printable(text)}\n`);
   return true;
 }
 
@@ -74,7 +72,7 @@ async function givenBy(
   options: DeleteOptions,
   terminal: Terminal,
 ): Promise<{ readonly objects: readonly Selection[] } | { readonly named: readonly Named[] }> {
-  const { filename, namespace } = options;
+  const { filename } = options;
   if (filename !== undefined) {
     if (args.length > 0 || isSelection(options)) {
       throw new UsageError(
@@ -82,13 +80,7 @@ async function givenBy(
       );
     }
     const objects = await objectsGiven({ ...options, filename }, terminal);
-    return {
-      objects: objects.map(({ kind, value }) => ({
-        kind,
-        name: textAt(value, 'metadata', 'name') ?? '',
-        namespace: textAt(value, 'metadata', 'namespace') ?? namespace,
-      })),
-    };
+    return { objects: objects.map(({ kind, value }) => selectionOf(kind, value, options)) };
   }
   if (args.length === 0) {
     throw new UsageError(

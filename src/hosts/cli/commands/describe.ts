@@ -4,25 +4,19 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
-import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { LAST_APPLIED } from '../agent-client/apply-patch.ts';
-import {
-  namedOrSelected,
-  type SelectionOptions,
-  selectedObjects,
-} from '../agent-client/selected-objects.ts';
-import { waitsOf } from '../agent-client/waits-of.ts';
-import { pathOf } from '../command-line/kind-named.ts';
+import { namedOrSelected, selectedObjects } from '../agent-client/selected-objects.ts';
+import { kindNamed, pathOf } from '../command-line/kind-named.ts';
+import type { AgentOptions, SelectorOptions } from '../command-line/shared-options.ts';
 import { labelLine, resultSection, sectionOf } from '../screens/described-lines.ts';
 import { type DiagnosisSummary, diagnosisSummary } from '../screens/diagnosis-summary.ts';
 import { yamlText } from '../screens/show-report.ts';
 
-export interface DescribeOptions extends AgentOptions, SelectionOptions {}
-
 export async function describe(
   args: readonly string[],
-  options: DescribeOptions,
+  options: AgentOptions & SelectorOptions,
   terminal: Terminal,
 ): Promise<number> {
   const named = namedOrSelected(args, options, 'describe');
@@ -128,4 +122,29 @@ function statusLines(
     ),
     ...resultSection(value, width, isMentioned),
   ];
+}
+
+/** What a Diagnosis waits for, as far as that can be known. */
+async function waitsOf(value: unknown, client: AgentClient): Promise<readonly string[]> {
+  const phase = textAt(value, 'status', 'phase') ?? '';
+  if (phase === 'Succeeded' || phase === 'Failed') return [];
+  const waits = [
+    ...(fieldAt(value, 'spec', 'suspend') === true ? ['spec.suspend to be set to false'] : []),
+    ...(await missingFor(value, client)),
+  ];
+  if (waits.length > 0 || phase === 'Running') return waits;
+  return ['other Diagnoses that are running'];
+}
+
+/** The warnings of a dry run, which name the missing objects. */
+async function missingFor(value: unknown, client: AgentClient): Promise<readonly string[]> {
+  const namespace = textAt(value, 'metadata', 'namespace');
+  const path = pathOf(kindNamed('Diagnosis'), namespace, textAt(value, 'metadata', 'name'));
+  const answer = await client.ask('PATCH', `${path}?dryRun=All`, {
+    body: {},
+    type: 'application/merge-patch+json',
+  });
+  if ('failure' in answer) return [];
+  // spec.parameters["a.b"]: no effect: no core file is made of a process
+  return answer.warnings.filter((text) => !/^(spec|metadata)\b/.test(text));
 }

@@ -13,8 +13,9 @@ import { faults } from '../../../node/faults/index.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { Evidence, Needs, Snapshot } from '../../../node/model/evidence.ts';
 import { verdictOf } from '../../../node/model/verdict.ts';
+import type { ReportFormat } from '../command-line/shared-options.ts';
 import { type ReadFiles, readGiven } from '../input/read-given.ts';
-import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
+import { formatOf, showReport } from '../screens/show-report.ts';
 
 export interface ExamineOptions extends GlobalOptions {
   readonly output?: ReportFormat;

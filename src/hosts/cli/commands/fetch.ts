@@ -2,20 +2,16 @@ import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
-import type { AgentOptions } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
-import { namesOf } from '../agent-client/objects-named.ts';
+import { namesOf } from '../agent-client/selected-objects.ts';
 import { storedResultPath } from '../agent-client/stored-result-path.ts';
 import { kindNamed, pathOf } from '../command-line/kind-named.ts';
+import type { AgentOptions } from '../command-line/shared-options.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
-
-export interface FetchOptions extends AgentOptions {
-  readonly namespace: string;
-}
 
 export async function fetchResult(
   [word = '', key = '', given]: readonly string[],
-  options: FetchOptions,
+  options: AgentOptions,
   terminal: Terminal,
 ): Promise<number> {
   const diagnosis = kindNamed('Diagnosis');

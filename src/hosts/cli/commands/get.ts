@@ -3,26 +3,19 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
-import { type Named, objectsNamed } from '../agent-client/objects-named.ts';
-import { queryOf, type SelectorOptions } from '../agent-client/selector-query.ts';
+import { type Named, namedOrSelected, queryOf } from '../agent-client/selected-objects.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
-import { type OutputFormat, outputFormat } from '../command-line/output-format.ts';
-import { printerOf } from '../screens/object-printer.ts';
+import { type OutputFormat, outputFormat, type Printer } from '../command-line/output-format.ts';
+import type { AgentOptions, SelectorOptions } from '../command-line/shared-options.ts';
 import { sortedBy } from '../screens/sort-objects.ts';
-import { rowsOf, TableLines } from '../screens/table-lines.ts';
+import { type ColumnOptions, rowsOf, tableLines } from '../screens/table-lines.ts';
 
-export interface GetOptions extends AgentOptions, SelectorOptions {
-  readonly namespace: string;
-  readonly allNamespaces?: boolean;
+export interface GetOptions extends AgentOptions, SelectorOptions, ColumnOptions {
   readonly output?: string;
   readonly watch?: boolean;
   readonly sortBy?: string;
-  /** False with `--no-headers`. */
-  readonly headers?: boolean;
-  readonly showLabels?: boolean;
-  readonly labelColumns?: readonly string[];
   readonly ignoreNotFound?: boolean;
 }
 
@@ -42,8 +35,15 @@ export async function get(
   options: GetOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const wanted = wantedIn(args, options);
-  const format = await outputFormat(options.output ?? 'table');
+  const { allNamespaces, namespace, output = 'table', headers = true } = options;
+  const wanted = namedOrSelected(args, options, 'get').map((each) => ({
+    ...each,
+    namespace: allNamespaces ? undefined : namespace,
+  }));
+  if (options.watch && wanted.length > 1) {
+    throw new UsageError('--watch follows one type, or one name of it');
+  }
+  const format = await outputFormat(output, headers);
   const client = await connectAgent(options, terminal);
   if (!client) return EXIT.notDone;
   const [first] = wanted;
@@ -55,58 +55,35 @@ export async function get(
     // Sorting by a field needs the whole objects.
     const more = options.sortBy === undefined ? {} : { includeObject: 'Object' };
     const query = each.name === undefined ? queryOf(options, more) : queryOf({}, more);
-    const answer = await client.ask(
-      'GET',
-      `${path}${query}`,
-      isTable(format) ? { accept: AS_TABLE } : {},
-    );
+    const answer = await client.ask('GET', `${path}${query}`, acceptFor(format));
     if (options.ignoreNotFound && 'code' in answer && answer.code === 404) continue;
     if (isGranted(answer, terminal)) got.push({ wanted: each, value: answer.value });
     else isComplete = false;
   }
-  if (isTable(format)) showTables(got, format, options, terminal);
-  else if (got.length > 0) await showObjects(got, wanted, format, options, terminal);
+  if (typeof format === 'string') showTables(got, format === 'wide', options, terminal);
+  else if (got.length > 0) await showObjects(got, wanted.length === 1, format, options, terminal);
   return isComplete ? EXIT.clear : EXIT.notDone;
 }
 
-function isTable({ is }: OutputFormat): boolean {
-  return is === 'table' || is === 'wide';
-}
-
-function wantedIn(args: readonly string[], options: GetOptions): readonly Wanted[] {
-  const { allNamespaces, namespace, selector, fieldSelector, watch } = options;
-  const named = objectsNamed(args, 'get');
-  const hasName = named.some(({ name }) => name !== undefined);
-  if (hasName && allNamespaces) {
-    throw new UsageError('a resource cannot be retrieved by name across all namespaces');
-  }
-  if (hasName && (selector !== undefined || fieldSelector !== undefined)) {
-    throw new UsageError('name cannot be provided when a selector is specified');
-  }
-  if (watch && named.length > 1) {
-    throw new UsageError('--watch follows one type, or one name of it');
-  }
-  return named.map((each) => ({ ...each, namespace: allNamespaces ? undefined : namespace }));
+function acceptFor(format: OutputFormat): { readonly accept?: string } {
+  return typeof format === 'string' ? { accept: AS_TABLE } : {};
 }
 
 /** One table for each kind, with the rows of all names that were asked for. */
 function showTables(
   got: readonly Got[],
-  format: OutputFormat,
+  isWide: boolean,
   options: GetOptions,
   terminal: Terminal,
 ): void {
   const byKind = Map.groupBy(got, ({ wanted }) => wanted.kind);
   const texts = [...byKind.values()].flatMap((alike) => {
-    const [{ wanted, value } = { wanted: undefined, value: undefined }] = alike;
-    const rows = sorted(
-      alike.flatMap((each) => rowsOf(each.value)),
-      options,
-      (row) => fieldAt(row, 'object'),
-    );
-    if (!wanted || rows.length === 0) return [];
-    const lines = linesFor(wanted, format, options, byKind.size > 1);
-    return [lines.text({ ...(value as object), rows })];
+    const [first] = alike;
+    const all = alike.flatMap((each) => rowsOf(each.value));
+    const rows = sortedBy(all, options.sortBy, (row) => fieldAt(row, 'object'));
+    if (!first || rows.length === 0) return [];
+    const lines = linesFor(first.wanted, isWide, options, byKind.size > 1);
+    return [lines({ ...(first.value as object), rows })];
   });
   terminal.out(texts.join('\n'));
   if (texts.length > 0 || got.length === 0) return;
@@ -116,45 +93,31 @@ function showTables(
   terminal.err(`No resources found${where}.\n`);
 }
 
-function sorted<T>(
-  items: readonly T[],
-  { sortBy }: GetOptions,
-  objectOf: (item: T) => unknown,
-): readonly T[] {
-  return sortBy === undefined ? items : sortedBy(items, sortBy, objectOf);
-}
-
 function linesFor(
   { kind, namespace }: Wanted,
-  format: OutputFormat,
-  { headers = true, showLabels = false, labelColumns = [] }: GetOptions,
+  isWide: boolean,
+  options: GetOptions,
   isOneOfSeveral: boolean,
-): TableLines {
-  return new TableLines({
-    isWide: format.is === 'wide',
-    withNamespace: kind.scope === 'Namespaced' && namespace === undefined,
-    namePrefix: isOneOfSeveral ? fullName(kind, '') : '',
-    withHeadings: headers,
-    withLabels: showLabels,
-    labelColumns: labelColumns.flatMap((each) => each.split(',')),
-  });
+) {
+  const withNamespace = kind.scope === 'Namespaced' && namespace === undefined;
+  const namePrefix = isOneOfSeveral ? fullName(kind, '') : '';
+  return tableLines({ ...options, isWide, withNamespace, namePrefix });
 }
 
 async function showObjects(
   got: readonly Got[],
-  wanted: readonly Wanted[],
-  format: OutputFormat,
-  options: GetOptions,
+  isOne: boolean,
+  print: Printer,
+  { sortBy }: GetOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const print = printerOf(format, options.headers ?? true);
   const [only] = got;
-  if (only?.wanted.name !== undefined && wanted.length === 1) {
+  if (isOne && only?.wanted.name !== undefined) {
     outData(await print([only.value], only.value), terminal);
     return;
   }
   const all = got.flatMap(({ value }) => listAt(value, 'items') ?? [value]);
-  const items = sorted(all, options, (item) => item);
+  const items = sortedBy(all, sortBy, (item) => item);
   // As kubectl puts objects together that it was not asked for by one name.
   const list = { apiVersion: 'v1', items, kind: 'List', metadata: { resourceVersion: '' } };
   outData(await print(items, list), terminal);
@@ -170,13 +133,12 @@ async function follow(
 ): Promise<number> {
   const stop = abortOnSignal();
   const { kind, namespace, name } = wanted;
-  const lines = linesFor(wanted, format, options, false);
-  const print = printerOf(format, options.headers ?? true);
+  const lines = linesFor(wanted, format === 'wide', options, false);
   // One after another: YAML is made by a library that is loaded at its first use.
   let shown = Promise.resolve();
   const show = async (object: unknown) => {
-    if (isTable(format)) terminal.out(lines.text(object));
-    else outData(await print([object], object), terminal);
+    if (typeof format === 'string') terminal.out(lines(object));
+    else outData(await format([object], object), terminal);
   };
   let resourceVersion = '';
   while (!stop.aborted) {
@@ -193,7 +155,7 @@ async function follow(
           shown = shown.then(() => show(object));
         }
       },
-      { stop, ...(isTable(format) ? { accept: AS_TABLE } : {}) },
+      { stop, ...acceptFor(format) },
     );
     await shown;
     if (stop.aborted) break;

@@ -5,13 +5,12 @@ import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { labelledText } from '../../../lib/terminal/wrap.ts';
 import { GROUP } from '../../../pipeline/api/kinds.ts';
+import type { ManifestOptions } from '../command-line/shared-options.ts';
 import { PROBLEMS_SHOWN_MAX } from '../limits.ts';
 import { type LintProblem, type LintReport, lintManifests } from '../manifests/lint-manifests.ts';
 import { manifestsGiven } from '../manifests/manifests-given.ts';
 
-export interface LintOptions {
-  readonly filename: readonly string[];
-  readonly recursive?: boolean;
+export interface LintOptions extends ManifestOptions {
   readonly output?: 'json';
 }
 

@@ -7,18 +7,14 @@ import { BundleError, NewerBundleError } from '../../../node/recording/bundle-er
 import { bundleFilesAt } from '../../local-node/bundle-folder.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { podName } from '../command-line/options.ts';
+import type { ReportOptions } from '../command-line/shared-options.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
 import { reasonOf } from '../input/given-file.ts';
-import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
-
-export interface ReplayOptions extends GlobalOptions {
-  readonly output?: ReportFormat;
-  readonly pod?: string;
-}
+import { formatOf, showReport } from '../screens/show-report.ts';
 
 export async function replay(
   [path = '', ...names]: readonly string[],
-  options: ReplayOptions,
+  options: ReportOptions & GlobalOptions,
   terminal: Terminal,
 ): Promise<number> {
   const faults = chooseFaults(names);

@@ -17,7 +17,11 @@ import type { CurrentDiagnosis } from '../../../pipeline/operations/step-input.t
 import { nodeNameOf } from '../../local-node/node-name.ts';
 import { stepHosts } from '../../local-node/step-host.ts';
 import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
-import { fieldValidationOf, type ValidateMode } from '../command-line/validate-mode.ts';
+import {
+  type ManifestOptions,
+  VALIDATE_MODES,
+  type ValidateMode,
+} from '../command-line/shared-options.ts';
 import { managedNode } from '../input/open-node.ts';
 import { consentOf } from '../manifests/consent-of.ts';
 import { lintManifests } from '../manifests/lint-manifests.ts';
@@ -38,9 +42,7 @@ import { showSettled } from '../screens/show-recovery.ts';
 import { yamlText } from '../screens/show-report.ts';
 import { showLint } from './lint.ts';
 
-export interface RunOptions extends NodeOptions {
-  readonly filename: readonly string[];
-  readonly recursive?: boolean;
+export interface RunOptions extends NodeOptions, ManifestOptions {
   readonly validate?: ValidateMode;
   readonly nodeName?: string;
   readonly set?: readonly string[];
@@ -53,7 +55,7 @@ export interface RunOptions extends NodeOptions {
 
 export async function run(options: RunOptions, terminal: Terminal): Promise<number> {
   const files = await manifestsGiven(options);
-  const validation = fieldValidationOf(options.validate);
+  const validation = VALIDATE_MODES[options.validate ?? 'strict'];
   const report = lintManifests(files, validation);
   if (report.problems.some(({ severity }) => severity === 'problem')) {
     showLint(report, terminal.err, terminal);

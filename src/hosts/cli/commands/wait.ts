@@ -3,19 +3,20 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import {
   isSelection,
   namedOrSelected,
+  queryOf,
   type Selection,
   type SelectionOptions,
   selectedObjects,
 } from '../agent-client/selected-objects.ts';
-import { queryOf } from '../agent-client/selector-query.ts';
 import { uidOf, type WaitCondition, waitCondition } from '../agent-client/wait-condition.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { durationMs } from '../command-line/options.ts';
+import type { AgentOptions } from '../command-line/shared-options.ts';
 
 export interface WaitOptions extends AgentOptions, SelectionOptions {
   readonly for: string;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import type { ManifestOptions } from '../command-line/shared-options.ts';
 import { bytesGiven, filesGiven } from '../input/given-file.ts';
 import { MANIFEST_BYTES_MAX, MANIFEST_FILES_MAX } from '../limits.ts';
 
@@ -10,12 +11,6 @@ export interface ManifestFile {
 
 // manifests/subpath-remount.yaml, set.yml, diagnosis.json
 const MANIFEST = /[.](ya?ml|json)$/;
-
-/** The options `-f` and `-R`. */
-export interface ManifestOptions {
-  readonly filename: readonly string[];
-  readonly recursive?: boolean;
-}
 
 /** The manifests that `-f` names: files, directories or standard input. */
 export async function manifestsGiven({

@@ -2,10 +2,8 @@ import { jsonText } from '../../../lib/std/json-text.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
+import type { ReportFormat } from '../command-line/shared-options.ts';
 import { screenOf } from './screen.ts';
-
-export const REPORT_FORMATS = ['wide', 'json', 'yaml', 'name'] as const;
-export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** How a report is wanted: -v alone is -o wide. */
 export function formatOf(options: {

@@ -2,12 +2,13 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { valuesAt, valueText } from './json-path.ts';
 import { parseOnePath } from './parse-json-path.ts';
 
-/** Sorted by the value at a path, as `--sort-by` of kubectl: objects without a value come first. */
+/** Sorted by the value at a path, as `--sort-by` of kubectl: objects without a value come first. Without a path, as they are. */
 export function sortedBy<T>(
   items: readonly T[],
-  path: string,
+  path: string | undefined,
   objectOf: (item: T) => unknown,
 ): readonly T[] {
+  if (path === undefined) return items;
   const steps = parseOnePath(path);
   const keyed = items.map((item) => ({ item, key: valuesAt(steps, objectOf(item))[0] }));
   if (items.length > 0 && keyed.every(({ key }) => key === undefined)) {

@@ -1,16 +1,21 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { type ColumnLines, columnLines } from './column-lines.ts';
+import { columnLines } from './column-lines.ts';
 
-export interface TableOptions {
+/** Options of `kubediag get` that change its tables. */
+export interface ColumnOptions {
+  /** False with `--no-headers`. */
+  readonly headers?: boolean;
+  readonly showLabels?: boolean;
+  /** Labels that have a column of their own. */
+  readonly labelColumns?: readonly string[];
+}
+
+interface TableOptions extends ColumnOptions {
   readonly isWide: boolean;
   readonly withNamespace: boolean;
   /** Before each name, when tables of several kinds are shown; otherwise empty. */
   readonly namePrefix: string;
-  readonly withHeadings: boolean;
-  readonly withLabels: boolean;
-  /** Labels that have a column of their own. */
-  readonly labelColumns: readonly string[];
 }
 
 /** The rows of a Table object from the agent. */
@@ -19,18 +24,18 @@ export function rowsOf(table: unknown): readonly unknown[] {
 }
 
 /** Tables as kubectl shows them. Later tables add rows to the same columns. */
-export class TableLines {
-  readonly #options: TableOptions;
-  readonly #lines: ColumnLines = columnLines();
-  #isFirst = true;
-
-  constructor(options: TableOptions) {
-    this.#options = options;
-  }
-
-  text(table: unknown): string {
-    const { isWide, withNamespace, namePrefix, withHeadings, withLabels, labelColumns } =
-      this.#options;
+export function tableLines({
+  isWide,
+  withNamespace,
+  namePrefix,
+  headers = true,
+  showLabels = false,
+  labelColumns = [],
+}: TableOptions): (table: unknown) => string {
+  const lines = columnLines();
+  const labelNames = labelColumns.flatMap((each) => each.split(','));
+  let isHeaded = headers;
+  return (table) => {
     const columns = (listAt(table, 'columnDefinitions') ?? []).map((column, index) => ({
       index,
       name: (textAt(column, 'name') ?? '').toUpperCase(),
@@ -45,21 +50,21 @@ export class TableLines {
           const text = cellText(listAt(row, 'cells')?.[index]);
           return name === 'NAME' ? `${namePrefix}${text}` : text;
         }),
-        ...labelColumns.map((label) => cellText(fieldAt(labels, label))),
-        ...(withLabels ? [labelsText(labels)] : []),
+        ...labelNames.map((label) => cellText(fieldAt(labels, label))),
+        ...(showLabels ? [labelsText(labels)] : []),
       ];
     });
     const headings = [
       ...(withNamespace ? ['NAMESPACE'] : []),
       ...shown.map(({ name }) => name),
       // As in kubectl, app.kubernetes.io/name becomes NAME.
-      ...labelColumns.map((label) => label.replace(/^.*\//, '').toUpperCase()),
-      ...(withLabels ? ['LABELS'] : []),
+      ...labelNames.map((label) => label.replace(/^.*\//, '').toUpperCase()),
+      ...(showLabels ? ['LABELS'] : []),
     ];
-    const isHeaded = this.#isFirst && withHeadings;
-    this.#isFirst = false;
-    return this.#lines([...(isHeaded ? [headings] : []), ...rows]);
-  }
+    const text = lines([...(isHeaded ? [headings] : []), ...rows]);
+    isHeaded = false;
+    return text;
+  };
 }
 
 function cellText(value: unknown): string {
