@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { Break } from './break.ts';
 import { appliedBreaks, markBroken } from './break-record.ts';
 import { chooseTogether, type RequestedBreak } from './breaks/choose-together.ts';
 import { breaks } from './breaks/index.ts';
 import { versionWith } from './breaks/kubelet-habits.ts';
 import { caseName } from './exam/cases.ts';
+import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
 
 /** Breaks the node, in addition to earlier breaks. Returns the names of the cases. */
@@ -14,7 +16,7 @@ export async function makeBreaks(
   const made = appliedBreaks(breaks);
   const choice = chooseTogether(breaks, asked, { made, settings: node.settings });
   if ('why' in choice) throw new Error(choice.why);
-  takeOnKubelet(node, [...made, ...choice.chosen]);
+  await changeKubelet(node, [...made, ...choice.chosen]);
   for (const each of choice.chosen) {
     markBroken(each);
     await each.make(node);
@@ -23,12 +25,15 @@ export async function makeBreaks(
 }
 
 /** Before the first break: a kubelet of another version would repair it. */
-function takeOnKubelet(node: PracticeNode, all: readonly Break[]): void {
+async function changeKubelet(node: PracticeNode, all: readonly Break[]): Promise<void> {
   const { kubelet } = node.settings;
   if (kubelet.kind === 'real') return;
-  const version = versionWith(
-    all.flatMap((each) => each.kubelet ?? []),
-    kubelet.version,
+  const habits = all.flatMap((each) => each.kubelet ?? []);
+  const version = versionWith(habits, kubelet.version);
+  if (version === undefined) return;
+  node.configureKubelet({ version });
+  await node.until(
+    `the kubelet goes by the habits of ${version}`,
+    () => readFileSync(PLACES.kubeletIteration, 'utf8') === version,
   );
-  if (version !== undefined) node.configureKubelet({ version });
 }

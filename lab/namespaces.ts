@@ -182,7 +182,7 @@ export async function enteringInto(
   isWanted: (target: number, commandLine: string) => boolean,
 ): Promise<readonly { readonly pid: number; readonly target: number }[]> {
   const found = await Promise.all(
-    (await allProcesses()).map(async (pid) => {
+    allProcesses().map(async (pid) => {
       // A zombie has no command line.
       const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
       const [program = '', option, target] = commandLine.split('\0');
@@ -199,7 +199,7 @@ async function pidNamespaceOf(pid: number): Promise<string | undefined> {
 
 async function membersOf(namespace: string | undefined): Promise<readonly number[]> {
   if (namespace === undefined) return [];
-  const pids = await allProcesses();
+  const pids = allProcesses();
   const theirs = await Promise.all(pids.map(pidNamespaceOf));
   return pids.filter((_, index) => theirs[index] === namespace);
 }

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
-import { killIfThere } from './process-mark.ts';
+import { allProcesses, killIfThere, procFile } from './process-mark.ts';
 
 /**
  * Ends every daemon of this practice node except the given ones: the runtime with its containers, the
@@ -20,21 +19,12 @@ export async function endDaemons(stored: readonly number[] = []): Promise<void> 
 }
 
 function daemons(): readonly number[] {
-  const pids = readdirSync('/proc').map(Number);
-  return pids.filter((pid) => pid > 1 && hasOwnSession(pid));
+  return allProcesses().filter((pid) => pid > 1 && hasOwnSession(pid));
 }
 
 function hasOwnSession(pid: number): boolean {
-  const stat = readUnlessGone(`/proc/${pid}/stat`);
+  const stat = procFile(pid, 'stat');
   // 812 (kubelet) S 1 812 812 0 -1 ...: state, parent, group, session
   const [state, , , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state !== undefined && !['', 'Z', 'X'].includes(state) && session !== '0';
-}
-
-function readUnlessGone(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -4,11 +4,11 @@ import { messageOf } from '../src/lib/std/message-of.ts';
 import { lab } from '../test/rig/lab-traces.ts';
 import { EXECUTABLE, startProgram } from '../test/rig/run-kubediag.ts';
 import { runningLab } from './enter.ts';
-import { unlessGone } from './exam/ignore-missing.ts';
 import type { RunningLab } from './known-labs.ts';
 import { type NodeSession, openSession } from './node-session.ts';
 import { PLACES } from './places.ts';
 import { allProcesses, hasEnded, killIfThere } from './process-mark.ts';
+import { unlessGone } from './unless-gone.ts';
 
 const NAME = `session-${process.pid}`;
 const LIMIT_MS = 60_000;
@@ -24,7 +24,7 @@ const request = (...args: readonly string[]) => session.request(args, LIMIT_MS);
 /** Those of the practice node that were started with exactly these words, as the machine numbers them. */
 const partsOf = async (...args: readonly string[]) => {
   const line = [PLACES.executable, 'lab-part', ...args, ''].join('\0');
-  return (await allProcesses()).filter((pid) =>
+  return allProcesses().filter((pid) =>
     unlessGone(
       () =>
         readFileSync(`/proc/${pid}/cmdline`, 'utf8') === line &&

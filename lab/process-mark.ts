@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
+import { unlessGone } from './unless-gone.ts';
 
 /** A process, distinguished from a later one with the same pid. */
 export interface ProcessMark {
@@ -11,8 +12,8 @@ export interface ProcessMark {
 
 /** The process with this PID, unless it has ended or is a zombie. */
 export function markOf(pid: number): ProcessMark | undefined {
-  const stat = statOf(pid);
-  const startTime = stat === undefined || hasEnded(stat) ? undefined : startTimeOf(stat);
+  const stat = procFile(pid, 'stat');
+  const startTime = hasEnded(stat) ? undefined : startTimeOf(stat);
   return startTime === undefined ? undefined : { pid, startTime };
 }
 
@@ -39,8 +40,14 @@ export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): vo
   }
 }
 
-export async function allProcesses(): Promise<readonly number[]> {
-  return (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+export function allProcesses(): readonly number[] {
+  const names = readdirSync('/proc');
+  return names.map(Number).filter((pid) => pid > 0);
+}
+
+/** A file of a process in /proc, such as "stat"; empty if the process has ended. */
+export function procFile(pid: number, name: string): string {
+  return unlessGone(() => readFileSync(`/proc/${pid}/${name}`, 'utf8')) ?? '';
 }
 
 /** "812 (stat /mnt/x), 813 (without a command line)" */
@@ -60,17 +67,17 @@ export async function childOf(pid: number): Promise<number> {
   return child;
 }
 
-function statOf(pid: number): string | undefined {
-  try {
-    const file = `/proc/${pid}/stat`;
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  } catch {
-    return undefined; // It ended between the two.
-  }
-}
-
 /** Whether a process is a zombie, by its /proc/<pid>/stat. */
 export function hasEnded(stat: string): boolean {
   // 812 (node) Z 1 812 812 0 -1 4194560 ...: the name may contain anything.
   return /\) [ZX] [^)]*$/.test(stat);
+}
+
+/** The kernel function in which a thread waits for a FUSE server. */
+const WAITS_FOR_SERVER = 'request_wait_answer';
+
+/** Whether a thread of a process waits for a FUSE server now. */
+export function someThreadWaits(pid: number): boolean {
+  const threads = unlessGone(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.some((tid) => procFile(pid, `task/${tid}/wchan`) === WAITS_FOR_SERVER);
 }

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PLACES } from './places.ts';
+import { allProcesses } from './process-mark.ts';
 
 /** A `kubediag serve` on this practice node. */
 export interface RunningAgent {
@@ -13,8 +14,7 @@ export interface RunningAgent {
 const STATE_FOLDER = '/var/lib/kubediag';
 
 export function runningAgents(): readonly RunningAgent[] {
-  const pids = readdirSync('/proc').map(Number);
-  return pids.filter((pid) => pid > 1).flatMap((pid) => agentAt(pid) ?? []);
+  return allProcesses().flatMap((pid) => (pid > 1 ? (agentAt(pid) ?? []) : []));
 }
 
 function agentAt(pid: number): RunningAgent | undefined {

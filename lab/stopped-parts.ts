@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, Part>> = { kubelet: 'kubelet', containerd: 
 export async function stoppedParts({ pid }: ProcessMark): Promise<readonly Part[]> {
   const namespace = await readlink(`/proc/${pid}/ns/pid`);
   const running = await Promise.all(
-    (await allProcesses()).map(async (each) => {
+    allProcesses().map(async (each) => {
       const theirs = await readlink(`/proc/${each}/ns/pid`).catch(() => '');
       if (theirs !== namespace || !isRunning(each)) return undefined;
       const comm = await readFile(`/proc/${each}/comm`, 'utf8').catch(() => '');

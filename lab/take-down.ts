@@ -51,7 +51,7 @@ async function processesOf(name: string): Promise<readonly ProcessMark[]> {
   const family = holder ? [...(await childrenOf(holder)), holder] : [];
   const record = await readNodeRecord(name);
   if (record === undefined) return family;
-  const marks = (await allProcesses()).flatMap((pid) => markOf(pid) ?? []);
+  const marks = allProcesses().flatMap((pid) => markOf(pid) ?? []);
   const inside = await Promise.all(
     marks.map(async (mark) => ((await isOn(mark, record)) ? [mark] : [])),
   );

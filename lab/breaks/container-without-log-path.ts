@@ -3,7 +3,7 @@ import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import type { LabSettings } from '../settings.ts';
 import { processChanges } from './container-changes.ts';
-import { HABITS, lacks, needs, takeOn } from './kubelet-habits.ts';
+import { HABITS, lacks, setCollects } from './kubelet-habits.ts';
 import {
   BROKER,
   BY_CRICTL,
@@ -16,6 +16,7 @@ import {
   untilStuckAt,
   whyBinIsSafe,
 } from './unmanaged-container.ts';
+import { faultsOf, type Variant } from './variants.ts';
 
 const cannotDamage = (settings: LabSettings) =>
   lacks(HABITS.removesByPattern)(settings) ?? whyBinIsSafe();
@@ -24,15 +25,6 @@ const collectsAtOnce = ({ kubelet }: LabSettings) =>
   kubelet.kind === 'real'
     ? 'a real kubelet kills and collects what it does not know within seconds'
     : undefined;
-
-function named(variant: string) {
-  return {
-    kind: 'fault',
-    fault: 'container-without-log-path',
-    variant,
-    ...needs(HABITS.removesByPattern),
-  } as const;
-}
 
 /** What a removal changes: the container, its sandbox, and their processes. */
 function removed(...made: readonly UnmanagedContainer[]): Pick<Expected, 'must' | 'changes'> {
@@ -57,9 +49,9 @@ const FOLDER = 'archive';
 const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };
 
 /** The kubelet removes containers: it deletes /bin, and then fails at /boot every time. */
-const collected: readonly Break[] = [
+const collected: readonly Variant[] = [
   {
-    ...named('broker-damaged'),
+    variant: 'broker-damaged',
     about:
       "keadm's broker exited without a log path, and the kubelet deletes /bin instead of its log",
     tour: {
@@ -74,14 +66,14 @@ const collected: readonly Break[] = [
     make: (node) => collectOf(node, [BROKER], 'boot'),
   },
   {
-    ...named('two-damaged'),
+    variant: 'two-damaged',
     about: 'two containers of different products exited without a log path, and /bin is gone',
     leftOut: cannotDamage,
     expected: { ...DAMAGED, ...removedAndRestored(INSTALLATION, UNMANAGED) },
     make: (node) => collectOf(node, [INSTALLATION, UNMANAGED], 'boot'),
   },
   {
-    ...named('active'),
+    variant: 'active',
     about:
       'the kubelet deletes a file in / for such a container, and stops at a directory before /bin',
     expected: { ...DAMAGED, state: 'active', ...removed(UNMANAGED) },
@@ -99,9 +91,9 @@ async function collectOf(
   made: readonly UnmanagedContainer[],
   stuckAt: string,
 ): Promise<void> {
-  takeOn(HABITS.removesByPattern, node, { collects: false });
+  setCollects(node, false);
   for (const each of made) await makeUnmanaged(node, each, 'exited');
-  takeOn(HABITS.removesByPattern, node, { collects: true });
+  setCollects(node, true);
   await untilStuckAt(node, stuckAt);
 }
 
@@ -154,10 +146,9 @@ const WAITING: readonly Waiting[] = [
   },
 ];
 
-function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Break {
+function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Variant {
   return {
-    ...named(variant),
-    about,
+    ...{ variant, about },
     expected: {
       verdict: 'found',
       state: 'latent',
@@ -167,24 +158,19 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Brea
     },
     leftOut: collectsAtOnce,
     make: async (node) => {
-      takeOn(HABITS.removesByPattern, node, { collects: false });
+      setCollects(node, false);
       await makeUnmanaged(node, made, fate);
     },
   };
 }
 
-const ofKnownPod: Break = {
-  ...named('known-pod'),
+const ofKnownPod: Variant = {
+  variant: 'known-pod',
   about: 'a container in a pod of the kubelet has no log path: the runtime must have lost it',
-  expected: {
-    verdict: 'found',
-    state: 'latent',
-    repair: 'refused',
-    recoverWith: ['--latent'],
-  },
+  expected: { verdict: 'found', state: 'latent', repair: 'refused', recoverWith: ['--latent'] },
   leftOut: collectsAtOnce,
   make: async (node) => {
-    takeOn(HABITS.removesByPattern, node, { collects: false });
+    setCollects(node, false);
     const [pod] = await node.pods();
     if (pod?.metadata.uid === undefined) throw new Error('the kubelet lists no pod');
     const { name, namespace, uid } = pod.metadata;
@@ -193,21 +179,22 @@ const ofKnownPod: Break = {
   },
 };
 
-const ofOldKubelet: Break = {
-  ...named('old-kubelet-benign'),
+const ofOldKubelet: Variant = {
+  variant: 'old-kubelet-benign',
   kubelet: HABITS.removesTheLogPath,
   about: "keadm's broker exited without a log path, under a kubelet that deletes nothing for it",
   expected: { verdict: 'clear', state: 'benign', repair: 'none' },
   leftOut: collectsAtOnce,
   make: async (node) => {
-    takeOn(HABITS.removesTheLogPath, node, { collects: false });
+    setCollects(node, false);
     await makeUnmanaged(node, BROKER, 'exited');
   },
 };
 
-export const containerWithoutLogPath: readonly Break[] = [
-  ...collected,
-  ...WAITING.map(waiting),
-  ofKnownPod,
-  ofOldKubelet,
-];
+export const containerWithoutLogPath: readonly Break[] = faultsOf(
+  'container-without-log-path',
+  [...collected, ...WAITING.map(waiting), ofKnownPod, ofOldKubelet].map((each) => ({
+    kubelet: HABITS.removesByPattern,
+    ...each,
+  })),
+);

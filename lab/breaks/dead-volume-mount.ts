@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
-import { become, HABITS, needs } from './kubelet-habits.ts';
+import { HABITS } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
 import { serveVolumes, untilItHangs, type VolumeServer } from './served-volume.ts';
+import { faultsOf, type Variant } from './variants.ts';
 
 const FAULT = 'dead-volume-mount';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000301';
@@ -18,23 +19,14 @@ const CLAIM = 'kubernetes.io~csi/pvc-7';
 
 /** A network volume of a deleted pod; its server still answers. */
 function leaveVolume(node: PracticeNode, podUid: string, volume: string): Promise<VolumeServer> {
-  return served(podUid, (volumes) => serveVolumes(node, 'healthy', join(volumes, volume)));
+  return leaveOrphan(podUid, (volumes) => serveVolumes(node, 'healthy', join(volumes, volume)));
 }
 
 function leaveCsiVolume(node: PracticeNode, podUid: string): Promise<VolumeServer> {
-  return served(podUid, (volumes) => {
+  return leaveOrphan(podUid, (volumes) => {
     writeVolumeFile(join(volumes, CLAIM), 'pvc-7');
     return serveVolumes(node, 'healthy', join(volumes, CLAIM, 'mount'));
   });
-}
-
-async function served(
-  podUid: string,
-  serve: (volumes: string) => Promise<VolumeServer>,
-): Promise<VolumeServer> {
-  const started = Promise.withResolvers<VolumeServer>();
-  await leaveOrphan(podUid, async (volumes) => started.resolve(await serve(volumes)));
-  return started.promise;
 }
 
 /** Processes that end with the mount: its server, and abandoned readers of a check. */
@@ -55,15 +47,11 @@ const ACTIVE: Expected = {
   changes: GONE,
 };
 
-function named(variant: string): Pick<Break, 'kind' | 'fault' | 'variant'> {
-  return { kind: 'fault', fault: FAULT, variant };
-}
-
 const BY_SUBPATH = `${podFolder(ORPHAN)}/volume-subpaths/share/app/0`;
 
-const active: readonly Break[] = [
+const active: readonly Variant[] = [
   {
-    ...named('nfs-active'),
+    variant: 'nfs-active',
     stopsPods: 'hung',
     about: "the server of a deleted pod's volume stops responding, and the kubelet hangs on it",
     tour: {
@@ -74,15 +62,14 @@ const active: readonly Break[] = [
         'pod. From then on new pods stay Pending on a node that reports Ready.',
     },
     expected: ACTIVE,
-    ...needs(HABITS.asksEveryServer),
+    kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      await become(HABITS.asksEveryServer, node);
       (await leaveVolume(node, ORPHAN, SHARE)).stopResponding();
       await untilItHangs(node);
     },
   },
   {
-    ...named('csi-active'),
+    variant: 'csi-active',
     stopsPods: 'hung',
     about: "the server of a deleted pod's CSI volume stops responding, under a newer kubelet",
     expected: {
@@ -92,15 +79,14 @@ const active: readonly Break[] = [
       // The metadata file of the volume stays, which blocks the kubelet next.
       afterwards: ['orphaned-volume-metadata'],
     },
-    ...needs(HABITS.asksCsiServersAlone),
+    kubelet: HABITS.asksCsiServersAlone,
     make: async (node) => {
-      await become(HABITS.asksCsiServersAlone, node);
       (await leaveCsiVolume(node, ORPHAN)).stopResponding();
       await untilItHangs(node);
     },
   },
   {
-    ...named('with-subpath-active'),
+    variant: 'with-subpath-active',
     stopsPods: 'hung',
     about: 'the silent volume of a deleted pod is mounted by subPath too',
     expected: {
@@ -109,14 +95,11 @@ const active: readonly Break[] = [
       must: [SHARE_GONE, `- mount ${BY_SUBPATH} `],
       changes: [...GONE, `+ file ${BY_SUBPATH} folder`],
     },
-    ...needs(HABITS.asksEveryServer),
+    kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      await become(HABITS.asksEveryServer, node);
-      const server = await served(ORPHAN, async (volumes) => {
-        const [volume, place] = [
-          join(volumes, SHARE),
-          join(dirname(volumes), 'volume-subpaths/share/app/0'),
-        ];
+      const server = await leaveOrphan(ORPHAN, async (volumes) => {
+        const volume = join(volumes, SHARE);
+        const place = join(dirname(volumes), 'volume-subpaths/share/app/0');
         const started = await serveVolumes(node, 'healthy', volume);
         mkdirSync(place, { recursive: true });
         await node.run('mount', '--bind', volume, place);
@@ -127,7 +110,7 @@ const active: readonly Break[] = [
     },
   },
   {
-    ...named('two-active'),
+    variant: 'two-active',
     stopsPods: 'hung',
     about:
       'the servers of two volumes of deleted pods stop responding, and the kubelet hangs on the first',
@@ -137,9 +120,8 @@ const active: readonly Break[] = [
       // After the first, the kubelet hangs on the second.
       afterwards: [FAULT],
     },
-    ...needs(HABITS.asksEveryServer),
+    kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      await become(HABITS.asksEveryServer, node);
       const servers = [
         await leaveVolume(node, ORPHAN, SHARE),
         await leaveVolume(node, OTHER_ORPHAN, 'kubernetes.io~cephfs/data'),
@@ -151,27 +133,25 @@ const active: readonly Break[] = [
 ];
 
 /** A container has the filesystem mounted too: a forced unmount for the orphan would break it. */
-const shared: readonly Break[] = [
+const shared: readonly Variant[] = [
   {
-    ...named('shared-refused'),
+    variant: 'shared-refused',
     stopsPods: 'hung',
     about: 'a container of a running pod has the filesystem mounted on which the kubelet hangs',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
-    ...needs(HABITS.asksEveryServer),
+    kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      await become(HABITS.asksEveryServer, node);
       const server = await leaveVolume(node, ORPHAN, SHARE);
       await stopRespondingBelow(node, volumePath(ORPHAN, SHARE), server);
     },
   },
   {
-    ...named('csi-shared-refused'),
+    variant: 'csi-shared-refused',
     stopsPods: 'hung',
     about: 'the same for a CSI volume: one mount belongs to a deleted pod, and one is in use',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
-    ...needs(HABITS.asksCsiServersAlone),
+    kubelet: HABITS.asksCsiServersAlone,
     make: async (node) => {
-      await become(HABITS.asksCsiServersAlone, node);
       const server = await leaveCsiVolume(node, ORPHAN);
       await stopRespondingBelow(node, join(volumePath(ORPHAN, CLAIM), 'mount'), server);
     },
@@ -179,18 +159,18 @@ const shared: readonly Break[] = [
 ];
 
 /** A fault of its storage: reported, and never repaired by force. */
-const ofLivePod: readonly Break[] = [
-  {
-    ...named('live-pod-refused'),
-    about: 'the server of a volume of a running pod stops responding',
-    expected: { verdict: 'found', state: 'active', repair: 'refused' },
-    make: async (node) => {
-      const pod = practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } });
-      await runPod(node, pod);
-      (await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE))).stopResponding();
-    },
+const ofLivePod: Variant = {
+  variant: 'live-pod-refused',
+  about: 'the server of a volume of a running pod stops responding',
+  expected: { verdict: 'found', state: 'active', repair: 'refused' },
+  make: async (node) => {
+    await runPod(
+      node,
+      practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } }),
+    );
+    (await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE))).stopResponding();
   },
-];
+};
 
 /** A running pod mounts the volume, and then its server stops responding. */
 async function stopRespondingBelow(
@@ -207,9 +187,9 @@ async function stopRespondingBelow(
   await untilItHangs(node);
 }
 
-const waiting: readonly Break[] = [
+const waiting: readonly Variant[] = [
   {
-    ...named('csi-latent'),
+    variant: 'csi-latent',
     about: "the server of a deleted pod's CSI volume stops responding, and nothing touches it yet",
     expected: {
       verdict: 'found',
@@ -220,22 +200,25 @@ const waiting: readonly Break[] = [
       changes: MOUNT_GONE,
       afterwards: ['orphaned-volume-metadata'],
     },
-    ...needs(HABITS.asksEveryServer),
+    kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      await become(HABITS.asksEveryServer, node);
       (await leaveCsiVolume(node, ORPHAN)).stopResponding();
     },
   },
   {
-    ...named('nfs-benign'),
+    variant: 'nfs-benign',
     about: 'a silent volume of a deleted pod, which a newer kubelet does not touch',
     expected: { verdict: 'clear', state: 'benign', repair: 'none' },
-    ...needs(HABITS.asksCsiServersAlone),
+    kubelet: HABITS.asksCsiServersAlone,
     make: async (node) => {
-      await become(HABITS.asksCsiServersAlone, node);
       (await leaveVolume(node, ORPHAN, SHARE)).stopResponding();
     },
   },
 ];
 
-export const deadVolumeMount: readonly Break[] = [...active, ...shared, ...ofLivePod, ...waiting];
+export const deadVolumeMount: readonly Break[] = faultsOf(FAULT, [
+  ...active,
+  ...shared,
+  ofLivePod,
+  ...waiting,
+]);

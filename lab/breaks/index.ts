@@ -2,14 +2,17 @@ import type { Break } from '../break.ts';
 import { containerWithoutLogPath } from './container-without-log-path.ts';
 import { deadVolumeLookAlikes } from './dead-volume-look-alikes.ts';
 import { deadVolumeMount } from './dead-volume-mount.ts';
-import { kubeletLookAlikes, kubeletNotRunning } from './kubelet-not-running.ts';
 import { leftoverLookAlikes } from './leftover-look-alikes.ts';
 import { leftoverVolumeDirectory } from './leftover-volume-directory.ts';
 import { logPathLookAlikes } from './log-path-look-alikes.ts';
 import { orphanedVolumeMetadata } from './orphaned-volume-metadata.ts';
-import { runtimeLookAlikes, runtimeNotResponding } from './runtime-not-responding.ts';
 import { staleSubpathLookAlikes } from './stale-subpath-look-alikes.ts';
 import { staleSubpathMount } from './stale-subpath-mount.ts';
+import {
+  kubeletNotRunning,
+  runtimeNotResponding,
+  stoppedServiceLookAlikes,
+} from './stopped-services.ts';
 
 /** All breaks of the lab: the faults first, then the look-alikes. */
 export const breaks: readonly Break[] = [
@@ -24,6 +27,5 @@ export const breaks: readonly Break[] = [
   ...logPathLookAlikes,
   ...deadVolumeLookAlikes,
   ...leftoverLookAlikes,
-  ...kubeletLookAlikes,
-  ...runtimeLookAlikes,
+  ...stoppedServiceLookAlikes,
 ];

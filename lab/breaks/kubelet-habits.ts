@@ -1,12 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
-import {
-  KUBELET_VERSIONS,
-  type KubeletChanges,
-  type KubeletVersion,
-  type LabSettings,
-} from '../settings.ts';
+import { KUBELET_VERSIONS, type KubeletVersion, type LabSettings } from '../settings.ts';
 
 /** Leaves a stale subPath mount, and removes exactly the log path of a container. */
 const OLD: KubeletVersion = 'v1.18.8';
@@ -88,16 +81,6 @@ function hasHabit(version: string, isOf: Habit['isOf']): boolean {
   return minor !== undefined && isOf(Number(minor), Number(patch));
 }
 
-interface Needs {
-  readonly kubelet: Habit;
-  readonly leftOut: (settings: LabSettings) => string | undefined;
-}
-
-/** The fields of a break that needs this behaviour. */
-export function needs(kubelet: Habit): Needs {
-  return { kubelet, leftOut: lacks(kubelet) };
-}
-
 /**
  * The version of the stand-in kubelet with all these behaviours, preferably the current one; undefined
  * if there is none.
@@ -119,32 +102,7 @@ export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string
   };
 }
 
-/**
- * Configures the stand-in kubelet with this behaviour, and whether it removes exited containers. A real
- * one has the behaviour, or the break was left out.
- */
-export function takeOn(
-  habit: Habit,
-  node: PracticeNode,
-  more: Partial<Pick<KubeletChanges, 'collects'>> = {},
-): void {
-  if (node.settings.kubelet.kind === 'stand-in')
-    node.configureKubelet({ version: versionFor(habit), ...more });
-}
-
-/** Prefers the version that an earlier break has chosen, which may need it. */
-function versionFor(habit: Habit): KubeletVersion {
-  const { version } = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
-  return versionWith([habit], version) ?? habit.version;
-}
-
-/** The same, and waits until the kubelet has switched to the new behaviour. */
-export async function become(habit: Habit, node: PracticeNode): Promise<void> {
-  if (node.settings.kubelet.kind === 'real') return;
-  takeOn(habit, node);
-  const version = versionFor(habit);
-  await node.until(
-    `the kubelet goes by the habits of ${version}`,
-    () => readFileSync(PLACES.kubeletIteration, 'utf8') === version,
-  );
+/** Sets whether the stand-in kubelet removes exited containers. A real one always does. */
+export function setCollects({ settings, configureKubelet }: PracticeNode, collects: boolean): void {
+  if (settings.kubelet.kind === 'stand-in') configureKubelet({ collects });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
-import { become, HABITS, needs } from './kubelet-habits.ts';
+import { HABITS } from './kubelet-habits.ts';
 import {
   leave,
   leftoverName,
@@ -17,6 +17,7 @@ import {
 } from './leftover.ts';
 import { leaveOrphan, makeOlder, podFolder, volumePath, writeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
+import { faultsOf, type Variant } from './variants.ts';
 
 const FAULT = 'leftover-volume-directory';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000401';
@@ -45,15 +46,12 @@ function ofOrphan(
   variant: string,
   about: string,
   expected: Expected,
-  fill: (plugin: string, node: PracticeNode) => Promise<void> | void,
-): Break {
+  fill: (plugin: string) => void,
+): Variant {
   return {
-    ...{ kind: 'fault', fault: FAULT, variant, about, expected },
-    ...needs(HABITS.leavesEmptyFolders),
-    make: async (node) => {
-      await become(HABITS.leavesEmptyFolders, node);
-      await leaveOrphan(ORPHAN, (volumes) => fill(pluginFolder(volumes), node));
-    },
+    ...{ variant, about, expected },
+    kubelet: HABITS.leavesEmptyFolders,
+    make: () => leaveOrphan(ORPHAN, (volumes) => fill(pluginFolder(volumes))),
   };
 }
 
@@ -67,7 +65,7 @@ function leaveMany(folder: string, count: number): void {
   for (let index = 0; index < count; index += 1) leave(join(folder, leftoverName(VOLUME, index)));
 }
 
-const ofOrphans: readonly Break[] = [
+const ofOrphans: readonly Variant[] = [
   ofOrphan(
     'nested-active',
     'the leftovers of a volume are torn down as volumes, and leave more leftovers',
@@ -107,9 +105,9 @@ const ofOrphans: readonly Break[] = [
   ),
 ];
 
-const others: readonly Break[] = [
+const others: readonly Variant[] = [
   {
-    ...{ kind: 'fault', fault: FAULT, variant: 'exists-active' },
+    variant: 'exists-active',
     about:
       'a plugin fails a dozen times to rename a volume to a directory that it has just created',
     tour: {
@@ -120,9 +118,8 @@ const others: readonly Break[] = [
         'there are thousands, and the kubelet examines every one of them again and again.',
     },
     expected: PILE_GONE,
-    ...needs(HABITS.leavesEmptyFolders),
+    kubelet: HABITS.leavesEmptyFolders,
     make: async (node) => {
-      await become(HABITS.leavesEmptyFolders, node);
       await leaveOrphan(ORPHAN, async (volumes) => {
         const volume = join(pluginFolder(volumes), VOLUME);
         writeFile(join(volume, 'ibdata1'), 'all the data\n');
@@ -132,7 +129,7 @@ const others: readonly Break[] = [
     },
   },
   {
-    ...{ kind: 'fault', fault: FAULT, variant: 'two-pods-active' },
+    variant: 'two-pods-active',
     about: 'two deleted pods have leftovers of two plugins',
     expected: {
       ...ACTIVE,
@@ -140,9 +137,8 @@ const others: readonly Break[] = [
       must: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)} folder`),
       changes: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)}/`),
     },
-    ...needs(HABITS.leavesEmptyFolders),
-    make: async (node) => {
-      await become(HABITS.leavesEmptyFolders, node);
+    kubelet: HABITS.leavesEmptyFolders,
+    make: async () => {
       await leaveOrphan(ORPHAN, (volumes) => leaveMany(pluginFolder(volumes), PILE));
       await leaveOrphan(OTHER_ORPHAN, (volumes) =>
         leave(join(volumes, 'kubernetes.io~empty-dir', 'wrapped_token.deleting~765506473')),
@@ -150,7 +146,7 @@ const others: readonly Break[] = [
     },
   },
   {
-    ...{ kind: 'fault', fault: FAULT, variant: 'busy-active' },
+    variant: 'busy-active',
     about: 'a volume cannot be renamed while it is mounted, and a container still holds that mount',
     expected: { ...ACTIVE, must: pileGone(LIVE), changes: [] },
     leftOut: ({ kubelet }) =>
@@ -166,14 +162,9 @@ const others: readonly Break[] = [
     },
   },
   {
-    ...{ kind: 'fault', fault: FAULT, variant: 'held-refused' },
+    variant: 'held-refused',
     about: 'a container holds a mount on the leftover itself, which its removal would detach',
-    expected: {
-      verdict: 'found',
-      state: 'latent',
-      repair: 'refused',
-      recoverWith: ['--latent'],
-    },
+    expected: { verdict: 'found', state: 'latent', repair: 'refused', recoverWith: ['--latent'] },
     make: async (node) => {
       const left = join(await runLivePod(node), leftoverName(VOLUME, 1));
       mkdirSync(left);
@@ -182,7 +173,7 @@ const others: readonly Break[] = [
     },
   },
   {
-    ...{ kind: 'fault', fault: FAULT, variant: 'live-pod-latent' },
+    variant: 'live-pod-latent',
     about: 'many leftovers of a running pod: they will block the kubelet at its next start',
     expected: {
       ...{ verdict: 'found', state: 'latent', repair: 'done' },
@@ -200,4 +191,4 @@ async function runLivePod(node: PracticeNode): Promise<string> {
   return pluginFolder(join(podFolder(LIVE), 'volumes'));
 }
 
-export const leftoverVolumeDirectory: readonly Break[] = [...ofOrphans, ...others];
+export const leftoverVolumeDirectory: readonly Break[] = faultsOf(FAULT, [...ofOrphans, ...others]);

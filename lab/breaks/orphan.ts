@@ -15,16 +15,17 @@ export function podFolder(podUid: string): string {
  * Creates the directory of a deleted pod, as a forced deletion leaves it. It is filled elsewhere and
  * renamed last, with its mounts: a kubelet would remove it while it is empty.
  */
-export async function leaveOrphan(
+export async function leaveOrphan<T>(
   podUid: string,
-  fill: (volumes: string) => Promise<void> | void,
-): Promise<void> {
+  fill: (volumes: string) => Promise<T> | T,
+): Promise<T> {
   const aside = join(PLACES.kubeletRoot, 'orphans-to-be');
   const folder = join(aside, podUid);
   mkdirSync(join(folder, 'volumes'), { recursive: true });
-  await fill(join(folder, 'volumes'));
+  const filled = await fill(join(folder, 'volumes'));
   renameSync(folder, podFolder(podUid));
   rmdirSync(aside);
+  return filled;
 }
 
 /** The metadata file that the kubelet writes beside the mount of every CSI volume. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
-import { become, HABITS, needs } from './kubelet-habits.ts';
+import { HABITS } from './kubelet-habits.ts';
 import { letItBeHeld } from './leftover.ts';
 import {
   leaveOrphan,
@@ -13,6 +13,7 @@ import {
   writeFile,
   writeVolumeFile,
 } from './orphan.ts';
+import { faultsOf } from './variants.ts';
 
 const FAULT = 'orphaned-volume-metadata';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000501';
@@ -59,48 +60,35 @@ async function leaveFile(
  */
 const COMPLAINT = /There were a total of \d+ errors|numErrs=\d+/g;
 
-function named(variant: string): Pick<Break, 'kind' | 'fault' | 'variant'> {
-  return { kind: 'fault', fault: FAULT, variant };
-}
-
-export const orphanedVolumeMetadata: readonly Break[] = [
+export const orphanedVolumeMetadata: readonly Break[] = faultsOf(FAULT, [
   {
-    ...named('active'),
+    variant: 'active',
     about:
       "the metadata file of a deleted pod's CSI volume was left behind, and blocks the kubelet",
     expected: ACTIVE,
-    ...needs(HABITS.removesEmptyFolders),
-    make: async (node) => {
-      await become(HABITS.removesEmptyFolders, node);
-      await leaveFile(node);
-    },
+    kubelet: HABITS.removesEmptyFolders,
+    make: (node) => leaveFile(node),
   },
   {
-    ...named('old-kubelet-active'),
+    variant: 'old-kubelet-active',
     about: 'the same under a kubelet that does not remove volume directories itself',
     expected: ACTIVE,
-    ...needs(HABITS.leavesEmptyFolders),
-    make: async (node) => {
-      await become(HABITS.leavesEmptyFolders, node);
-      await leaveFile(node);
-    },
+    kubelet: HABITS.leavesEmptyFolders,
+    make: (node) => leaveFile(node),
   },
   {
-    ...named('data-beside-it'),
+    variant: 'data-beside-it',
     about: 'there is data beside the metadata file, which may be the only copy',
     expected: LEFT_ALONE,
     make: (node) =>
       leaveFile(node, (folder) => writeFile(join(folder, 'mount/data.db'), 'precious\n')),
   },
   {
-    ...named('held-elsewhere'),
+    variant: 'held-elsewhere',
     about: 'a container still holds the mount of the volume whose metadata file was left behind',
     expected: LEFT_ALONE,
     // A newer one removes the empty folder, and with it the kernel takes the mount from the container.
-    ...needs(HABITS.leavesEmptyFolders),
-    make: async (node) => {
-      await become(HABITS.leavesEmptyFolders, node);
-      await leaveFile(node, (folder) => letItBeHeld(node, FAULT, join(folder, 'mount')));
-    },
+    kubelet: HABITS.leavesEmptyFolders,
+    make: (node) => leaveFile(node, (folder) => letItBeHeld(node, FAULT, join(folder, 'mount'))),
   },
-];
+]);

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { mountPoints } from '../mount-points.ts';
 import type { PracticeNode } from '../practice-node.ts';
-import { someThreadWaits } from '../server-wait.ts';
+import { allProcesses, someThreadWaits } from '../process-mark.ts';
 
 /** A file server that can stop responding. */
 export interface VolumeServer {
@@ -30,10 +30,8 @@ export async function serveVolumes(
 
 /** Waits until the kubelet hangs on a silent volume. Its health check notices that later. */
 export async function untilItHangs(node: PracticeNode): Promise<void> {
-  await node.until('the kubelet waits for a silent server', someoneWaits);
-}
-
-/** Any waiting process is the kubelet: nothing else has touched the volume yet. */
-function someoneWaits(): boolean {
-  return readdirSync('/proc').some((name) => Number(name) > 0 && someThreadWaits(name));
+  // Any waiting process is the kubelet: nothing else has touched the volume yet.
+  await node.until('the kubelet waits for a silent server', () =>
+    allProcesses().some(someThreadWaits),
+  );
 }

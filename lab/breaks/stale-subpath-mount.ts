@@ -1,4 +1,4 @@
-import type { Break, Expected } from '../break.ts';
+import type { Break } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { KubernetesObject, PracticeNode } from '../practice-node.ts';
 import {
@@ -9,8 +9,9 @@ import {
   secret,
 } from '../practice-pod.ts';
 import { processChanges } from './container-changes.ts';
-import { HABITS, needs, takeOn } from './kubelet-habits.ts';
+import { HABITS } from './kubelet-habits.ts';
 import { containerNames, endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
+import { faultsOf, type Variant } from './variants.ts';
 
 /** A pod with subPath mounts, and its mounted objects with a text that changes. */
 interface Patient {
@@ -115,10 +116,8 @@ async function makeStale(patient: Patient, node: PracticeNode): Promise<PodObjec
 }
 
 /** The container exits, the kubelet restarts it with the old mount, and the runtime refuses. */
-function active(patient: Patient): Break {
+function active(patient: Patient): Variant {
   return {
-    kind: 'fault',
-    fault: 'stale-subpath-mount',
     variant: `${patient.name}-active`,
     about: `${patient.what} is mounted by subPath and then changed, and the container cannot start again`,
     expected: {
@@ -133,9 +132,8 @@ function active(patient: Patient): Break {
       ],
       changes: [...mountChanges(patient), ...startChanges(patient)],
     },
-    ...needs(HABITS.leavesStaleMounts),
+    kubelet: HABITS.leavesStaleMounts,
     make: async (node) => {
-      takeOn(HABITS.leavesStaleMounts, node);
       const pod = await makeStale(patient, node);
       await endContainers(node, pod);
       await untilRefused(node, pod);
@@ -144,10 +142,8 @@ function active(patient: Patient): Break {
 }
 
 /** The container still runs with the old content; only its next start would fail. */
-function latent(patient: Patient): Break {
+function latent(patient: Patient): Variant {
   return {
-    kind: 'fault',
-    fault: 'stale-subpath-mount',
     variant: `${patient.name}-latent`,
     about: `${patient.what} is mounted by subPath and then changed, while the container runs on`,
     expected: {
@@ -158,28 +154,19 @@ function latent(patient: Patient): Break {
       must: mountsOf(patient, '-'),
       changes: mountChanges(patient),
     },
-    ...needs(HABITS.leavesStaleMounts),
-    make: async (node) => {
-      takeOn(HABITS.leavesStaleMounts, node);
-      await makeStale(patient, node);
-    },
+    kubelet: HABITS.leavesStaleMounts,
+    make: async (node) => void (await makeStale(patient, node)),
   };
 }
 
 /** The same under a kubelet that remounts it when the container restarts. */
-function benign(patient: Patient): Break {
-  const expected: Expected = { verdict: 'clear', state: 'benign', repair: 'none' };
+function benign(patient: Patient): Variant {
   return {
-    kind: 'fault',
-    fault: 'stale-subpath-mount',
     variant: `${patient.name}-benign`,
     about: `${patient.what} is mounted by subPath and then changed, under a kubelet that repairs it`,
-    expected,
-    ...needs(HABITS.mountsAnew),
-    make: async (node) => {
-      takeOn(HABITS.mountsAnew, node);
-      await makeStale(patient, node);
-    },
+    expected: { verdict: 'clear', state: 'benign', repair: 'none' },
+    kubelet: HABITS.mountsAnew,
+    make: async (node) => void (await makeStale(patient, node)),
   };
 }
 
@@ -233,9 +220,9 @@ const TOUR: Break['tour'] = {
   recoverWith: ['--wait'],
 };
 
-export const staleSubpathMount: readonly Break[] = [
+export const staleSubpathMount: readonly Break[] = faultsOf('stale-subpath-mount', [
   { ...active(ofConfigMap), tour: TOUR },
   ...[ofSecret, ofProjected, ofDownwardApi, ofFolder, ofTwoContainers].map(active),
   ...EVERY_SOURCE.map(latent),
   ...EVERY_SOURCE.map(benign),
-];
+]);

@@ -6,7 +6,7 @@ import {
   type PodOptions,
   type PracticeNode,
 } from '../practice-node.ts';
-import { holdKubelet } from './hold-kubelet.ts';
+import { allProcesses, killIfThere, procFile } from '../process-mark.ts';
 
 /** A container that a program creates over CRI without the kubelet and without a log path. */
 export interface UnmanagedContainer {
@@ -67,6 +67,24 @@ export async function makeUnmanaged(
     if (fate !== 'created') await runtime.startContainer(id);
     if (fate === 'exited') await runtime.stopContainer(id);
     return { id, podId };
+  });
+}
+
+/**
+ * Runs an action while a real kubelet is stopped. It kills an unknown pod within two seconds, which on a
+ * busy machine is before the pod is complete. The stand-in does not kill such pods.
+ */
+async function holdKubelet<T>(
+  { settings: { kubelet } }: PracticeNode,
+  action: () => Promise<T>,
+): Promise<T> {
+  if (kubelet.kind === 'stand-in') return action();
+  const pids = allProcesses().filter(
+    (pid) => procFile(pid, 'cmdline').split('\0')[0] === kubelet.program,
+  );
+  for (const pid of pids) killIfThere(pid, 'SIGSTOP');
+  return action().finally(() => {
+    for (const pid of pids) killIfThere(pid, 'SIGCONT');
   });
 }
 

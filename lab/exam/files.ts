@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { unlessGone } from './ignore-missing.ts';
+import { unlessGone } from '../unless-gone.ts';
 import { CONTENT_BYTES_MAX, FILES_MAX } from './limits.ts';
 
 export interface Folder {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { unlessGone } from './ignore-missing.ts';
+import { unlessGone } from '../unless-gone.ts';
 
 /** The lines of every mount table that is reachable from these namespaces, by namespace. */
 export type MountTables = ReadonlyMap<string, readonly string[]>;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PLACES } from '../places.ts';
 import { labCgroup } from '../runtime/lab-cgroup.ts';
+import { unlessGone } from '../unless-gone.ts';
 import type { Snapshot } from './compare.ts';
-import { unlessGone } from './ignore-missing.ts';
 import { mountLine } from './mount-line.ts';
 
 /** Version 2 has one tree here, version 1 one for each controller. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import type { KubernetesObject, RuntimeCommands } from '../practice-node.ts';
-import { someThreadWaits } from '../server-wait.ts';
+import { someThreadWaits } from '../process-mark.ts';
 import type { KubeletChanges, KubeletVersion } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
 import { HOUSEKEEPING_MS, LOOP_MS, RUNTIME_PAUSE_MS_MAX, SILENCE_MS } from './limits.ts';
@@ -72,7 +72,7 @@ export class SyncLoop {
 
   /** Whether its cleanup hangs on a server now: a goroutine dump shows it then. */
   get isHeldUp(): boolean {
-    return this.#isCleaning && someThreadWaits('self');
+    return this.#isCleaning && someThreadWaits(process.pid);
   }
 
   async run(): Promise<never> {

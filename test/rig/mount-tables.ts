@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { unlessGone } from '../../lab/exam/ignore-missing.ts';
 import { type MountTables, mountTablesHere } from '../../lab/exam/mount-tables.ts';
+import { unlessGone } from '../../lab/unless-gone.ts';
 
 /** Of every process in the namespaces, containers included, and of the machine itself. */
 export function mountTables({ pid: first }: { readonly pid: number }): MountTables {
