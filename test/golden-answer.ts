@@ -47,7 +47,7 @@ function fieldsOf(fault: AnyFault, finding: Finding) {
     ['text', finding.proof.map(({ text }) => text)],
     ['blastRadius', [finding.blastRadius]],
     ['excluded', finding.excluded],
-    ['alternatives', finding.alternatives],
+    ['alternatives', finding.alternatives.flatMap(({ text, command }) => [text, command])],
     ['refusal', [finding.refusal]],
     ['prevention', finding.prevention ?? []],
     ['touches', [recovery?.touches]],

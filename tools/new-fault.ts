@@ -144,7 +144,7 @@ function manifest(name: string): string {
 /** What every finding of a short fault says. */
 const COMMON = `blastRadius: 'what fails while the node has the fault',
   excluded: ['a state that looks like it, and how it was ruled out'],
-  steps: ['risk: what can go wrong', 'sysctl --write NAME=VALUE'],`;
+  steps: [{ text: 'risk: what can go wrong' }, { command: 'sysctl --write NAME=VALUE' }],`;
 
 // SwollenJournal
 function reasonOf(name: string): string {

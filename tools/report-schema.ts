@@ -62,6 +62,14 @@ const action = z.discriminatedUnion('kind', [
 
 const waitsFor = named('WaitsFor', z.object({ fault: text, finding: text, why: text }));
 
+const step = named(
+  'Step',
+  z.union([
+    z.object({ text, command: text.exactOptional() }),
+    z.object({ text: z.never().exactOptional(), command: text }),
+  ]),
+);
+
 const findingReport = named(
   'FindingReport',
   z.object({
@@ -73,7 +81,7 @@ const findingReport = named(
     proof: z.array(proof),
     blastRadius: text,
     excluded: z.array(text),
-    alternatives: z.array(text),
+    alternatives: z.array(step),
     refusal: text.exactOptional(),
     prevention: z.array(text).exactOptional(),
     actions: z.array(action),

@@ -1,5 +1,5 @@
 import type { Action } from '../model/action.ts';
-import type { FindingState, Proof, Subject } from '../model/finding.ts';
+import type { FindingState, Proof, Step, Subject } from '../model/finding.ts';
 
 /**
  * What a check says, for programs. It is public: fields are added, never renamed or removed, within
@@ -92,7 +92,8 @@ export interface FindingReport {
   readonly proof: readonly ProofReport[];
   readonly blastRadius: string;
   readonly excluded: readonly string[];
-  readonly alternatives: readonly string[];
+  /** Other repairs than ours: sentences, and commands to copy. */
+  readonly alternatives: readonly Step[];
   /** Why we have no action for it: then only a person can cure it. */
   readonly refusal?: string;
   /** What prevents it from happening again after the repair. */

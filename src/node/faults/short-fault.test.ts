@@ -16,7 +16,7 @@ const message = (reason: string) => ({ reason, means: '', summary: () => reason 
 function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown> | undefined) {
   const fault = defineShortFault({
     ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
-    ...{ checks, blastRadius: '', excluded: [], steps: ['look'] },
+    ...{ checks, blastRadius: '', excluded: [], steps: [{ text: 'look' }] },
   });
   const verdict = fault.diagnose({ it } as never);
   return [verdict.state, ...verdict.findings.map(({ state, reason }) => `${state} ${reason}`)];
@@ -133,10 +133,10 @@ test('steps can depend on the limit', () => {
   const fault = defineShortFault({
     ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
     ...{ checks: [check], blastRadius: '', excluded: [] },
-    steps: ({ max = 0 }) => [`raise it to ${2 * max}`],
+    steps: ({ max = 0 }) => [{ text: `raise it to ${2 * max}` }],
   });
   const [finding] = fault.diagnose({ it: known(2_097_152) } as never).findings;
-  expect(finding?.alternatives).toEqual(['raise it to 4194304']);
+  expect(finding?.alternatives).toEqual([{ text: 'raise it to 4194304' }]);
   expect(finding).not.toHaveProperty('max');
 });
 

@@ -1,7 +1,7 @@
 import type { Evidence, Maybe } from '../model/evidence.ts';
 import { optional } from '../model/evidence.ts';
 import { type AnyFault, defineFault, type Fault } from '../model/fault.ts';
-import type { FindingState, Proof, Subject } from '../model/finding.ts';
+import type { FindingState, Proof, Step, Subject } from '../model/finding.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import { type Unknown, unknownFrom, verdictOf } from '../model/verdict.ts';
 
@@ -53,7 +53,7 @@ type Written =
   | ('id' | 'title' | 'severity' | 'references' | 'affected' | 'before' | 'options')
   | ('isFirst' | 'isOfTheMoment' | 'isOfTheNode' | 'redactFile' | 'redactMessage' | 'suspicions');
 
-type Steps = readonly [string, ...string[]];
+type Steps = readonly [Step, ...Step[]];
 
 /** A fault that a few checks describe completely. It reports and repairs nothing. */
 export interface ShortFault extends Pick<AnyFault, Written> {
@@ -61,7 +61,7 @@ export interface ShortFault extends Pick<AnyFault, Written> {
   /** The part of every finding that is the same. */
   readonly blastRadius: string;
   readonly excluded: readonly string[];
-  /** What a person does about it, the risk first; each is a command or a sentence. */
+  /** What a person does about it, the risk first. */
   readonly steps: Steps | ((fact: Fact) => Steps);
   readonly prevention?: readonly string[];
 }

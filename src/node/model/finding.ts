@@ -33,6 +33,11 @@ export interface Subject {
   readonly path?: string;
 }
 
+/** What a person does: a sentence, a command to copy, or a sentence with the command that it is about. */
+export type Step =
+  | { readonly text: string; readonly command?: string }
+  | { readonly text?: never; readonly command: string };
+
 /** One place where a node has the fault. Pins name the thing itself; its id is made from them. */
 export interface Finding<P extends object = object> {
   readonly state: FindingState;
@@ -45,8 +50,8 @@ export interface Finding<P extends object = object> {
   readonly blastRadius: string;
   /** The look-alikes that were checked and ruled out. */
   readonly excluded: readonly string[];
-  /** Other repairs than ours, each a command or a sentence: `advice.ts` distinguishes them. */
-  readonly alternatives: readonly string[];
+  /** Other repairs than ours. */
+  readonly alternatives: readonly Step[];
   /** Why we never repair it: then only a person can. */
   readonly refusal?: string;
   /** What prevents it from happening again after the repair. */

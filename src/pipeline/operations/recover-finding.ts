@@ -1,6 +1,5 @@
 import type { Explanation } from '../../lib/std/explanation.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
-import { leadsToCommand } from '../../node/model/advice.ts';
 import type { AnyFault, Recovery } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
@@ -123,8 +122,8 @@ function withActions(earlier: readonly JournalRecord[], recovered: Recovered): R
 function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
   const { summary, refusal, alternatives } = finding;
   if (recovery.actions.length === 0) {
-    const [first = `kubediag explain ${fault.id} shows the manual steps`, next] = alternatives;
-    const cure = leadsToCommand(first) && next !== undefined ? `${first} ${next}` : first;
+    const [first = { text: `kubediag explain ${fault.id} shows the manual steps` }] = alternatives;
+    const cure = [first.text, first.command].filter((part) => part !== undefined).join(' ');
     return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
   }
   const { confirmation } = recovery;

@@ -62,37 +62,46 @@ test('findings of several faults are sorted by severity', () => {
 
 test('a repair that must come first is shown with the reason', () => {
   const waitsFor = [{ fault: 'two', finding: 'abc123', why: 'it deletes files of the node' }];
-  const shown = screen(fault('one', { waitsFor, alternatives: ['reboot'] }));
+  const shown = screen(fault('one', { waitsFor, alternatives: [{ command: 'reboot' }] }));
   const first = shown.indexOf('first kubediag recover two --finding abc123');
   expect(first).toBeGreaterThan(0);
   expect(shown).toContain('for it deletes files of the node');
   expect(shown.indexOf('  do    reboot')).toBeGreaterThan(first);
 });
 
+const COMMAND =
+  'crictl --runtime-endpoint unix:///run/containerd/containerd.sock --timeout 5s version';
 const ADVICE = [
-  'risk: while it is dead, do not unmount it, not by force either, and do not delete its pod',
-  'bring the server back: nas.example:/export/live (nfs4); then the pod recovers by itself',
-  'only if the server never comes back, and what was not yet written may then be lost:',
-  'crictl --runtime-endpoint unix:///run/containerd/containerd.sock --timeout 5s version',
+  {
+    text: 'risk: while it is dead, do not unmount it, not by force either, and do not delete its pod',
+  },
+  {
+    text: 'bring the server back: nas.example:/export/live (nfs4); then the pod recovers by itself',
+  },
+  {
+    text: 'only if the server never comes back, and what was not yet written may then be lost:',
+    command: COMMAND,
+  },
 ];
 
 test('sentences of advice are wrapped on a terminal, commands and pipes never are', () => {
   const report = reportOn(fault('one', { alternatives: ADVICE }));
   const lines = screenOf(report, TERMINAL, false).split('\n');
-  expect(lines.filter((line) => line.length > 80)).toEqual([`        ${ADVICE[3]}`]);
+  expect(lines.filter((line) => line.length > 80)).toEqual([`        ${COMMAND}`]);
   expect(lines).toContain(
     '  do    risk: while it is dead, do not unmount it, not by force either, and do',
   );
   expect(lines).toContain('        not delete its pod');
   const piped = screenOf(report, { ...TERMINAL, width: Number.POSITIVE_INFINITY }, false);
-  for (const line of ADVICE) expect(piped).toContain(line);
+  for (const { text } of ADVICE) expect(piped).toContain(text);
+  expect(piped).toContain(COMMAND);
 });
 
 test('a command that belongs to the sentence above it is no other way', () => {
   const actions = [{ kind: 'unmount' }] as unknown as FindingReport['actions'];
   const shown = screen(fault('one', { actions, alternatives: ADVICE }));
   expect(shown).toContain('        or: only if the server');
-  expect(shown).toContain(`        ${ADVICE[3]}\n`);
+  expect(shown).toContain(`        ${COMMAND}\n`);
 });
 
 test('a long list of what comes first is cut, and says so', () => {

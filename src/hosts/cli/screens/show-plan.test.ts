@@ -13,7 +13,7 @@ const finding = (at: number, change: Partial<Finding> = {}): Finding => ({
   proof: [],
   blastRadius: '',
   excluded: [],
-  alternatives: ['rmdir it'],
+  alternatives: [{ command: 'rmdir it' }],
   pins: { at },
   ...change,
 });
@@ -88,7 +88,8 @@ test('what is left, and what only a person can repair, names every finding', () 
 
 test('of what only a person can do, sentences are wrapped and commands are not', () => {
   const command = `kubectl --namespace shop delete pod ${'x'.repeat(80)}`;
-  const alternatives = [`risk: ${'what was not yet written is lost, '.repeat(4)}`, command];
+  const risk = `risk: ${'what was not yet written is lost, '.repeat(4)}`;
+  const alternatives = [{ text: risk }, { command }];
   const findings = [finding(0, { reason: 'Manual', alternatives })];
   const lines = shown((terminal) => showManual({ fault, findings }, terminal)).split('\n');
   expect(lines.filter((line) => line.length > 80)).toEqual([`        ${command}`]);

@@ -79,9 +79,14 @@ export const conntrackTableFull = defineShortFault({
   blastRadius: 'new connections of all pods and of the node fail at random; open ones go on',
   excluded: ["a pod's own table: the kernel names its namespace, and that line does not count"],
   steps: ({ max }) => [
-    'risk: a larger table takes memory of the kernel, about 300 bytes for each entry',
-    `sysctl ${max ? '--write ' : ''}net.netfilter.nf_conntrack_max${max ? `=${2 * max}` : ''}`,
-    "conntrack -L 2>/dev/null | awk '{print $1, $4}' | sort | uniq --count | sort --numeric-sort",
+    { text: 'risk: a larger table takes memory of the kernel, about 300 bytes for each entry' },
+    {
+      command: `sysctl ${max ? '--write ' : ''}net.netfilter.nf_conntrack_max${max ? `=${2 * max}` : ''}`,
+    },
+    {
+      command:
+        "conntrack -L 2>/dev/null | awk '{print $1, $4}' | sort | uniq --count | sort --numeric-sort",
+    },
   ],
   prevention: ['set conntrack.maxPerCore and conntrack.min in the configuration of kube-proxy'],
 });

@@ -1,6 +1,6 @@
 import { shortId } from '../../../lib/std/short-id.ts';
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
-import type { Finding, FindingState, Proof } from '../../model/finding.ts';
+import type { Finding, FindingState, Proof, Step } from '../../model/finding.ts';
 import type { Removal } from './log-lines.ts';
 import {
   containerProof,
@@ -79,13 +79,15 @@ export function containerFinding(created: {
 }
 
 /** Where we do not repair, the report shows no command with the same effect. */
-const LEAVE_IT =
-  'until then neither stop nor remove it, nor delete its pod, while the kubelet runs: to collect it deletes files of the node';
+const LEAVE_IT: Step = {
+  text: 'until then neither stop nor remove it, nor delete its pod, while the kubelet runs: to collect it deletes files of the node',
+};
 
 /** crictl stops it first, so nobody may be there to collect it meanwhile. */
-function byCrictl(id: string, { kubelet }: Seen): string {
+function byCrictl(id: string, { kubelet }: Seen): Step {
   const unit = kubelet.known ? kubelet.value.program : 'kubelet';
-  return `systemctl stop ${unit} && crictl rm --force ${shortId(id)} && systemctl start ${unit}`;
+  const remove = `crictl rm --force ${shortId(id)}`;
+  return { command: `systemctl stop ${unit} && ${remove} && systemctl start ${unit}` };
 }
 
 const EXCLUDED = [

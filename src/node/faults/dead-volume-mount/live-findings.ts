@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/std/defined.ts';
 import type { MountProbe } from '../../evidence/mounts/mount-probes.ts';
 import type { PodLife } from '../../evidence/pods/orphan-pods.ts';
-import type { Finding } from '../../model/finding.ts';
+import type { Finding, Step } from '../../model/finding.ts';
 import type { DeadVolumeMount, Reason } from './messages.ts';
 
 /** Volumes of running pods: we repair none of them, and report all. */
@@ -80,27 +80,31 @@ function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<Dead
 }
 
 /** No deletion: the kubelet would unmount the volume, and hang as the orphans of this fault make it. */
-function curesOfHang({ suspect: { mount }, podPhase }: LiveProbe): readonly string[] {
+function curesOfHang({ suspect: { mount }, podPhase }: LiveProbe): readonly Step[] {
   const then = podPhase === 'terminating' ? 'the kubelet ends the deletion' : 'the pod goes on';
   return [
     'risk: while the server does not answer, do not unmount the volume and do not delete the pod, with or without --force: the unmount hangs, the kubelet itself may hang on it, and what was not yet written is lost',
     `bring the server back: ${mount.source} (${mount.fsType}); then ${then} by itself`,
     'only if the server never comes back: move the other pods to other nodes (kubectl drain) and reboot this node; what was not yet written is lost',
-  ];
+  ].map((text) => ({ text }));
 }
 
-function curesOfErrors({ suspect, podName, podPhase }: LiveProbe): readonly string[] {
+function curesOfErrors({ suspect, podName, podPhase }: LiveProbe): readonly Step[] {
   const { mount } = suspect;
   const then = podPhase
     ? 'then the kubelet can clean up the pod'
     : 'then restart the pod, which mounts the volume again';
   return [
-    'risk: do not unmount the volume, and do not delete the pod with --force: what was not yet written is lost',
-    `bring the server back: ${mount.source} (${mount.fsType}); ${then}`,
+    {
+      text: 'risk: do not unmount the volume, and do not delete the pod with --force: what was not yet written is lost',
+    },
+    { text: `bring the server back: ${mount.source} (${mount.fsType}); ${then}` },
     ...(podName && !podPhase
       ? [
-          'to restart the pod, if a controller recreates it:',
-          `kubectl --namespace ${podName.namespace} delete pod ${podName.name}`,
+          {
+            text: 'to restart the pod, if a controller recreates it:',
+            command: `kubectl --namespace ${podName.namespace} delete pod ${podName.name}`,
+          },
         ]
       : []),
   ];

@@ -111,8 +111,11 @@ export function stuckFinding(
     ],
     alternatives: [
       ...shared.alternatives,
-      'to repair it, name it (kubediag recover dead-volume-mount --finding ID): a single check does ' +
-        'not see how long it waits',
+      {
+        text:
+          'to repair it, name it (kubediag recover dead-volume-mount --finding ID): a single check ' +
+          'does not see how long it waits',
+      },
     ],
   };
 }
@@ -147,7 +150,7 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     proof: [...stackProof(mount), ...proof],
     blastRadius: other ? `nothing yet; then ${STALLED}` : `if it is the sync loop: ${STALLED}`,
     excluded,
-    alternatives: [...shared.alternatives, ...(other ? [] : [howToSettle(seen.stacks)])],
+    alternatives: [...shared.alternatives, ...(other ? [] : [{ text: howToSettle(seen.stacks) }])],
   };
 }
 
@@ -190,7 +193,9 @@ export function pathlessFinding(loop: Loop, log: Maybe<KubeletLog>): Finding<Dea
     blastRadius: STALLED,
     excluded: [],
     alternatives: [
-      'on the node: kubediag check dead-volume-mount names the mount, without any credential',
+      {
+        text: 'on the node: kubediag check dead-volume-mount names the mount, without any credential',
+      },
     ],
     prevention: PREVENTION,
     pins: { podUid: '', device: '', fsType: '', mounts: [] },
@@ -208,7 +213,9 @@ function common({ main, mounts, podUid, volume, mustName }: DeadMount) {
   return {
     subject,
     alternatives: [
-      `bring the server back: ${main.source} (${main.fsType}); then the kubelet recovers by itself`,
+      {
+        text: `bring the server back: ${main.source} (${main.fsType}); then the kubelet recovers by itself`,
+      },
     ],
     prevention: PREVENTION,
     ...(mustName.length > 0 ? { mustName } : {}),

@@ -15,7 +15,7 @@ export function elsewhereNote({ cause, advice, proof }: Elsewhere): Note {
     subject: {},
     proof: [proof],
     blastRadius: 'not this fault; while it lasts, new pods stay Pending all the same',
-    alternatives: [advice],
+    alternatives: [{ text: advice }],
     pins: { podUid: '', device: '', fsType: '', mounts: [] },
   };
 }
@@ -28,7 +28,9 @@ export function corruptedNote(probe: MountProbe, error: string): Note {
       'but nobody hangs on it, so the sync loop is not blocked by it.',
     proof: [{ claim: `it answers, with ${error}`, origin: probe.origin }],
     blastRadius: 'processes that use this volume get errors',
-    alternatives: ['if its pod runs, restart the pod; if nobody needs it, unmount it manually'],
+    alternatives: [
+      { text: 'if its pod runs, restart the pod; if nobody needs it, unmount it manually' },
+    ],
   };
 }
 

@@ -75,8 +75,14 @@ export const inotifyExhausted = defineShortFault({
     'a full disk: inotify_add_watch says "no space left on device" when watches are used up',
   ],
   steps: ({ max, pins }) => [
-    'risk: none known; each watch takes about 1 KiB of memory of the kernel while it is used',
-    max ? `sysctl --write fs.inotify.max_user_${pins?.what}=${2 * max}` : 'sysctl fs.inotify',
+    {
+      text: 'risk: none known; each watch takes about 1 KiB of memory of the kernel while it is used',
+    },
+    {
+      command: max
+        ? `sysctl --write fs.inotify.max_user_${pins?.what}=${2 * max}`
+        : 'sysctl fs.inotify',
+    },
   ],
   prevention: ['write the value to /etc/sysctl.d/90-inotify.conf'],
 });

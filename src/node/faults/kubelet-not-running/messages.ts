@@ -1,7 +1,7 @@
 import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
 import type { ServiceUnit, UnitEvent } from '../../evidence/services/service-unit.ts';
 import { unitProof } from '../../evidence/services/unit-messages.ts';
-import type { Finding, Proof } from '../../model/finding.ts';
+import type { Finding, Proof, Step } from '../../model/finding.ts';
 import { endOf } from './end.ts';
 import type { Reason } from './reasons.ts';
 
@@ -59,38 +59,41 @@ function howToStart(
   { state, hasNoUnit }: ServiceUnit,
   reason: Reason,
   root: string,
-): readonly string[] {
+): readonly Step[] {
   const unit = state?.unit ?? 'kubelet.service';
-  const disks = `df --human-readable / ${root}`.trimEnd();
+  const isCrashLoop = reason === 'KubeletCrashLoop';
+  const disks = { command: `df --human-readable / ${root}`.trimEnd() };
+  const start = { command: `systemctl ${isCrashLoop ? 'restart' : 'start'} ${unit}` };
   if (hasNoUnit) return [RISK_OF_A_START, disks, CRICTL, NO_UNIT];
   return [
     ...(reason === 'KubeletStopped'
-      ? ['risk: somebody may have stopped it on purpose; ask before you start it']
+      ? [{ text: 'risk: somebody may have stopped it on purpose; ask before you start it' }]
       : []),
-    ...(reason === 'KubeletCrashLoop' ? [] : [RISK_OF_A_START]),
-    `journalctl --unit ${unit} --lines 100 --no-pager`,
+    ...(isCrashLoop ? [] : [RISK_OF_A_START]),
+    { command: `journalctl --unit ${unit} --lines 100 --no-pager` },
     ...(reason === 'KubeletOutOfMemory'
-      ? ['free --human; journalctl --dmesg --grep "Killed process" --no-pager']
+      ? [{ command: 'free --human; journalctl --dmesg --grep "Killed process" --no-pager' }]
       : []),
     disks,
     CRICTL,
-    ...(state?.enabled === 'masked' ? [`systemctl unmask ${unit}`] : []),
-    ...(state?.active === 'failed' ? [`systemctl reset-failed ${unit}`] : []),
-    ...(reason === 'KubeletCrashLoop'
-      ? ['mend what its last log lines name; then systemd starts it again by itself, or:']
-      : []),
-    `systemctl ${reason === 'KubeletCrashLoop' ? 'restart' : 'start'} ${unit}`,
-    `systemctl --no-pager status ${unit}`,
+    ...(state?.enabled === 'masked' ? [{ command: `systemctl unmask ${unit}` }] : []),
+    ...(state?.active === 'failed' ? [{ command: `systemctl reset-failed ${unit}` }] : []),
+    isCrashLoop ? { text: MEND, ...start } : start,
+    { command: `systemctl --no-pager status ${unit}` },
   ];
 }
 
-const CRICTL = 'crictl --timeout 5s version';
+const MEND = 'mend what its last log lines name; then systemd starts it again by itself, or:';
 
-const NO_UNIT =
-  'systemd has no unit of a kubelet here: start it with what started it before, such as a script or a container';
+const CRICTL: Step = { command: 'crictl --timeout 5s version' };
 
-const RISK_OF_A_START =
-  'risk: a kubelet that starts may delete files of the node: if container-without-log-path is found or unknown here, settle that first';
+const NO_UNIT: Step = {
+  text: 'systemd has no unit of a kubelet here: start it with what started it before, such as a script or a container',
+};
+
+const RISK_OF_A_START: Step = {
+  text: 'risk: a kubelet that starts may delete files of the node: if container-without-log-path is found or unknown here, settle that first',
+};
 
 /** It runs at this moment, as it did for a moment after each of its starts. */
 export function restartingFinding(
@@ -138,8 +141,8 @@ export function pausedFinding(pid: number): Finding<KubeletNotRunning> {
     blastRadius: BLAST_RADIUS,
     excluded: ['a kubelet that hangs or waits: such a process is not in state T'],
     alternatives: [
-      'risk: somebody may have stopped it on purpose; ask before you continue it',
-      `kill -CONT ${pid}`,
+      { text: 'risk: somebody may have stopped it on purpose; ask before you continue it' },
+      { command: `kill -CONT ${pid}` },
     ],
     pins: { root: '' },
   };

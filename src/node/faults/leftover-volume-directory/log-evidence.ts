@@ -94,7 +94,7 @@ function common(
     subject: { podUid, ...(folder === '' ? {} : { path: folder }) },
     blastRadius: 'nothing: the directories themselves were not checked',
     excluded: [],
-    alternatives: ['look at the node itself: kubediag check'],
+    alternatives: [{ text: 'look at the node itself: kubediag check' }],
     pins: { podUid, plugin, path: folder, leftovers: [] },
   };
 }

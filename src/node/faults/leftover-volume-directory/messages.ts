@@ -1,7 +1,7 @@
 import { shellCommand } from '../../../lib/std/shell-command.ts';
 import { isPile, type LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
 import { pluginName } from '../../evidence/volumes/leftover-names.ts';
-import type { Finding, Proof, Subject } from '../../model/finding.ts';
+import type { Finding, Proof, Step, Subject } from '../../model/finding.ts';
 import { causeOf } from './cause.ts';
 import type { FolderFacts } from './folder-facts.ts';
 import { isGone } from './own-cleaning.ts';
@@ -172,12 +172,14 @@ function excludedBy(facts: FolderFacts, { minimumAgeMs }: LeftoverFolders): read
   ];
 }
 
-function manualStepsFor({ filled, folder }: FolderFacts): readonly string[] {
+function manualStepsFor({ filled, folder }: FolderFacts): readonly Step[] {
   const [first] = filled;
   if (!first) return [];
   return [
-    `what is left in ${first.name} may be somebody's data; look at it first:`,
-    shellCommand(['find', `${folder.path}/${first.name}`, '-xdev', '-ls']),
+    {
+      text: `what is left in ${first.name} may be somebody's data; look at it first:`,
+      command: shellCommand(['find', `${folder.path}/${first.name}`, '-xdev', '-ls']),
+    },
   ];
 }
 

@@ -69,7 +69,11 @@ export const resolvConfOverLimit = defineShortFault({
   blastRadius: 'pods with dnsPolicy ClusterFirst or Default that are started from now on',
   excluded: ["the dnsConfig of a pod: only the node's own file is counted"],
   steps: [
-    'risk: a changed resolv.conf changes name resolution of the node, and of every pod from its next start on',
-    'look which file it is: resolvConf in the configuration of the kubelet, or /etc/resolv.conf',
+    {
+      text: 'risk: a changed resolv.conf changes name resolution of the node, and of every pod from its next start on',
+    },
+    {
+      text: 'look which file it is: resolvConf in the configuration of the kubelet, or /etc/resolv.conf',
+    },
   ],
 });

@@ -1,6 +1,6 @@
 import type { RuntimeService } from '../../evidence/services/runtime-service.ts';
 import { unitProof } from '../../evidence/services/unit-messages.ts';
-import type { Finding, Proof } from '../../model/finding.ts';
+import type { Finding, Proof, Step } from '../../model/finding.ts';
 
 /** Names the runtime by its socket. */
 export interface RuntimeNotResponding {
@@ -90,14 +90,14 @@ function processProof({ processes, program }: Silent): readonly Proof[] {
 }
 
 /** What a person types, in this order; the risk stands first. */
-function howToMend(service: Silent, reason: Reason): readonly string[] {
+function howToMend(service: Silent, reason: Reason): readonly Step[] {
   const { program, processes, socket, unit, unitName: name, folder } = service;
   const paused = processes.find(({ state }) => state === 'T');
-  const ask = `crictl --runtime-endpoint unix://${socket} --timeout 5s version`;
+  const ask = { command: `crictl --runtime-endpoint unix://${socket} --timeout 5s version` };
   if (reason === 'RuntimePaused') {
     return [
-      'risk: somebody may have stopped it on purpose; ask before you continue it',
-      `kill -CONT ${paused?.pid}`,
+      { text: 'risk: somebody may have stopped it on purpose; ask before you continue it' },
+      { command: `kill -CONT ${paused?.pid}` },
       ask,
     ];
   }
@@ -105,21 +105,23 @@ function howToMend(service: Silent, reason: Reason): readonly string[] {
     reason === 'RuntimeHangs' ? processes.find((each) => each.name === program) : undefined;
   const risk = RISKS[program] ?? RISKS.containerd ?? '';
   const snapshot = [
-    `df --human-readable / /run ${folder}`,
+    { command: `df --human-readable / /run ${folder}` },
     // It writes its stacks into its log and goes on: the only trace of why it hung.
-    ...(hangs && program === 'containerd' ? [`kill -USR1 ${hangs.pid}`] : []),
+    ...(hangs && program === 'containerd' ? [{ command: `kill -USR1 ${hangs.pid}` }] : []),
   ];
   if (unit.hasNoUnit) {
-    const start = `systemd has no unit ${name} here: start ${program} again with what started it before`;
-    return [NO_UNIT_RISK, ...snapshot, start, ask];
+    const text = `systemd has no unit ${name} here: start ${program} again with what started it before`;
+    return [{ text: NO_UNIT_RISK }, ...snapshot, { text }, ask];
   }
   return [
-    risk,
-    `journalctl --unit ${name} --lines 100 --no-pager`,
+    { text: risk },
+    { command: `journalctl --unit ${name} --lines 100 --no-pager` },
     ...snapshot,
-    ...(program === 'containerd' ? [`systemctl show --property KillMode ${name}`] : []),
-    ...(unit.state?.active === 'failed' ? [`systemctl reset-failed ${name}`] : []),
-    `systemctl restart ${name}`,
+    ...(program === 'containerd'
+      ? [{ command: `systemctl show --property KillMode ${name}` }]
+      : []),
+    ...(unit.state?.active === 'failed' ? [{ command: `systemctl reset-failed ${name}` }] : []),
+    { command: `systemctl restart ${name}` },
     ask,
   ];
 }

@@ -86,7 +86,9 @@ function common(candidate: Candidate, source: SubpathSource, seen: Seen) {
     blastRadius:
       `1 mount, of container "${target.container}" of 1 pod; ` +
       `its content is rebuilt from ${originOf(candidate, source)}`,
-    alternatives: podNamespace ? [`kubectl -n ${podNamespace} delete pod ${podName}`] : [],
+    alternatives: podNamespace
+      ? [{ command: `kubectl -n ${podNamespace} delete pod ${podName}` }]
+      : [],
     pins: { id, parent, device, root, target: mount.target },
   };
 }
