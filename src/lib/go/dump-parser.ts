@@ -1,3 +1,4 @@
+import { bytesOf } from '../std/text-codec.ts';
 import type { GoroutineDump } from './goroutine-dump.ts';
 import { LINE_BYTES_MAX } from './limits.ts';
 import { hiddenHead, type Prefix, processPrefix, skipPrefix } from './log-prefix.ts';
@@ -14,7 +15,7 @@ import {
   parseHead,
   startsWith,
 } from './stack-text.ts';
-import { bytesOfText, textOfBytes } from './utf8.ts';
+import { textOfBytes } from './utf8.ts';
 
 const HASH = 0x23;
 const DOT = 0x2e;
@@ -37,7 +38,7 @@ export class DumpParser {
   #isCut = false;
 
   push(chunk: string | Uint8Array): void {
-    this.#lines.push(typeof chunk === 'string' ? bytesOfText(chunk) : chunk);
+    this.#lines.push(typeof chunk === 'string' ? bytesOf(chunk) : chunk);
   }
 
   finish(): GoroutineDump {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { bytesOf } from '../std/text-codec.ts';
 import { plainFile, plainFunction } from './function-name.ts';
-import { bytesOfText, textOfBytes } from './utf8.ts';
+import { textOfBytes } from './utf8.ts';
 
 test.each([
   [
@@ -49,10 +50,10 @@ test.each([
 
 test('text and bytes are each other', () => {
   const text = 'a·é漢😀\u0000';
-  expect([...bytesOfText(text)]).toEqual([...Buffer.from(text)]);
+  expect([...bytesOf(text)]).toEqual([...Buffer.from(text)]);
   expect(textOfBytes(Buffer.from(text))).toBe(text);
   expect(textOfBytes(Uint8Array.of(0x61, 0xff, 0xc3, 0x28, 0xe6, 0xbc))).toBe(
     'a\ufffd\ufffd(\ufffd',
   );
-  expect([...bytesOfText('\udcff')]).toEqual([0xff]);
+  expect([...bytesOf('\udcff')]).toEqual([0xff]);
 });

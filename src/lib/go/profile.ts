@@ -80,8 +80,20 @@ interface RawProfile {
   durationNanoseconds: number;
 }
 
-/** The fields of the message Profile that we read. */
-const FIELD = { type: 1, sample: 2, location: 4, function: 5, string: 6, time: 9, duration: 10 };
+/** What is taken of the message Profile, by the number of the field. */
+const FIELDS: Readonly<Record<number, (raw: RawProfile, value: Value) => void>> = {
+  1: ({ types }, value) => types.push(firstTwo(bytesIn(value))),
+  2: ({ samples }, value) => samples.push(sampleOf(bytesIn(value))),
+  4: ({ locations }, value) => locations.push(locationOf(bytesIn(value))),
+  5: ({ functions }, value) => functions.push(firstTwo(bytesIn(value))),
+  6: ({ strings }, value) => strings.push(textOfBytes(bytesIn(value))),
+  9: (raw, value) => {
+    raw.timeNanoseconds = numberIn(value);
+  },
+  10: (raw, value) => {
+    raw.durationNanoseconds = numberIn(value);
+  },
+};
 
 function readProfile(bytes: Uint8Array): RawProfile {
   try {
@@ -108,38 +120,10 @@ function rawProfile(bytes: Uint8Array): RawProfile {
   eachField(bytes, (field, value) => {
     entries += 1;
     if (entries > PROFILE_ENTRIES_MAX) fail(`more than ${PROFILE_ENTRIES_MAX} entries`);
-    takeField(field, value, raw);
+    FIELDS[field]?.(raw, value);
   });
   if (entries === 0 || raw.strings.length === 0) fail('it is empty');
   return raw;
-}
-
-function takeField(field: number, value: Value, raw: RawProfile): void {
-  switch (field) {
-    case FIELD.type:
-      raw.types.push(firstTwo(bytesIn(value)));
-      break;
-    case FIELD.sample:
-      raw.samples.push(sampleOf(bytesIn(value)));
-      break;
-    case FIELD.location:
-      raw.locations.push(locationOf(bytesIn(value)));
-      break;
-    case FIELD.function:
-      raw.functions.push(firstTwo(bytesIn(value)));
-      break;
-    case FIELD.string:
-      raw.strings.push(textOfBytes(bytesIn(value)));
-      break;
-    case FIELD.time:
-      raw.timeNanoseconds = numberIn(value);
-      break;
-    case FIELD.duration:
-      raw.durationNanoseconds = numberIn(value);
-      break;
-    default:
-      break;
-  }
 }
 
 function firstTwo(bytes: Uint8Array): readonly [number, number] {

@@ -37,36 +37,24 @@ export class StackGroups {
   readonly #bytes = new Uint8Array(STACK_BYTES_MAX);
   #used = 0;
   #lines: Line[] = [];
-  #head: StackHead | undefined;
+  /** The head of the stack that is being read. */
+  head: StackHead | undefined;
+  total = 0;
+  /** Goroutines beyond the limit. */
+  left = 0;
   #labels: string | undefined;
   #isShortened = false;
   // Two hashes of all that makes a stack what it is: 53 bits of them are taken for its identity.
   #one = 0;
   #two = 0;
-  #total = 0;
-  #left = 0;
 
   get groups(): readonly GoroutineGroup[] {
     return [...this.#groups.values()];
   }
 
-  get total(): number {
-    return this.#total;
-  }
-
-  /** Goroutines beyond the limit. */
-  get left(): number {
-    return this.#left;
-  }
-
-  /** The head of the stack that is being read. */
-  get head(): StackHead | undefined {
-    return this.#head;
-  }
-
   /** A file of a Go program was among its lines, or it had a head of its own. */
   isTrusted(): boolean {
-    return this.#head?.isHeadless === false || this.#lines.some(({ kind }) => kind === 'file');
+    return this.head?.isHeadless === false || this.#lines.some(({ kind }) => kind === 'file');
   }
 
   /** Its outermost call is one that nothing calls: so nothing is missing. */
@@ -79,7 +67,7 @@ export class StackGroups {
   }
 
   begin(head: StackHead): void {
-    this.#head = head;
+    this.head = head;
     this.#used = 0;
     this.#lines = [];
     this.#labels = undefined;
@@ -120,20 +108,20 @@ export class StackGroups {
   }
 
   drop(): void {
-    this.#head = undefined;
+    this.head = undefined;
   }
 
   end(isCut: boolean): void {
-    const head = this.#head;
+    const head = this.head;
     if (!head) return;
-    this.#head = undefined;
-    this.#total += head.count;
+    this.head = undefined;
+    this.total += head.count;
     const isShort = isCut || this.#isShortened;
     if (isShort) this.#mix(0x101);
     const key = (this.#one >>> 0) * 0x200000 + (this.#two & 0x1fffff);
     const known = this.#groups.get(key);
     if (known) join(known, head);
-    else if (this.#groups.size >= GROUPS_MAX) this.#left += head.count;
+    else if (this.#groups.size >= GROUPS_MAX) this.left += head.count;
     else this.#groups.set(key, this.#groupOf(head, isShort));
   }
 
