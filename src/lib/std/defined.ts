@@ -1,10 +1,7 @@
 /** The fields of an object that have a value: a field that is `undefined` is left out. */
 export function defined<const T extends object>(fields: T): Defined<T> {
-  const result: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) result[name] = value;
-  }
-  return result as Defined<T>;
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as Defined<T>;
 }
 
 type Defined<T> = {

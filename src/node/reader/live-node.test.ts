@@ -17,7 +17,7 @@ import {
   TABLES_IN_LINE_MAX,
 } from './limits.ts';
 import { LiveNode } from './live-node.ts';
-import type { ReaderCommand } from './reader-process.ts';
+import type { OwnCommand } from './reader-process.ts';
 import { frameOf } from './reader-protocol.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-live-'));
@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** Notes each start of a reader in a file, with its process id. */
-function noted(log: string, { program, arguments: args }: ReaderCommand): ReaderCommand {
+function noted(log: string, { program, arguments: args }: OwnCommand): OwnCommand {
   const script = 'echo $$ >> "$1"; shift; exec "$@"';
   return { program: '/bin/sh', arguments: ['-c', script, 'sh', at(log), program, ...args] };
 }
@@ -48,7 +48,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** A reader that behaves as the test wants; `say(header)` writes a frame, `asked` is each header. */
-function syntheticReader(body: string): ReaderCommand {
+function syntheticReader(body: string): OwnCommand {
   const protocol = join(import.meta.dirname, 'reader-protocol.ts');
   const code = `
     import { writeSync } from 'node:fs';
@@ -61,7 +61,7 @@ function syntheticReader(body: string): ReaderCommand {
   return { program: process.execPath, arguments: ['--input-type=module', '-e', code] };
 }
 
-async function withNode(command: ReaderCommand, use: (node: LiveNode) => Promise<void>) {
+async function withNode(command: OwnCommand, use: (node: LiveNode) => Promise<void>) {
   const node = new LiveNode(command, { hostRoot: '/' });
   try {
     await use(node);

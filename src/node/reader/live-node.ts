@@ -22,7 +22,7 @@ import { isLongTable, liesOn, reachOf } from './reach.ts';
 import {
   type LongWait,
   longWait,
-  type ReaderCommand,
+  type OwnCommand,
   type ReaderEvents,
   ReaderProcess,
   type Waiting,
@@ -44,7 +44,7 @@ interface BegunAt {
  * and one child process; a new one gets the other questions, without waiting for that limit.
  */
 export class LiveNode implements NodeReader {
-  readonly #command: ReaderCommand;
+  readonly #command: OwnCommand;
   readonly #settings: ReaderSettings;
   /** Gets the next question. */
   #reader: ReaderProcess | undefined;
@@ -61,7 +61,7 @@ export class LiveNode implements NodeReader {
   #deadInARow = 0;
   #endedWhy: string | undefined;
 
-  constructor(command: ReaderCommand, settings: ReaderSettings) {
+  constructor(command: OwnCommand, settings: ReaderSettings) {
     this.#command = command;
     this.#settings = settings;
   }

@@ -18,8 +18,8 @@ import {
   type ReaderSettings,
 } from './reader-protocol.ts';
 
-/** How a reader is started: this very program, with the subcommand `reader`. */
-export interface ReaderCommand {
+/** How this very program is started with a hidden subcommand, such as `reader`. */
+export interface OwnCommand {
   readonly program: string;
   readonly arguments: readonly string[];
 }
@@ -70,7 +70,7 @@ export class ReaderProcess {
   #lastId = 0;
   #filesInLine = 0;
 
-  constructor(command: ReaderCommand, settings: ReaderSettings, events: ReaderEvents) {
+  constructor(command: OwnCommand, settings: ReaderSettings, events: ReaderEvents) {
     this.#events = events;
     this.#settings = settings;
     this.#companion = startCompanion(

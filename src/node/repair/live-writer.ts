@@ -7,6 +7,7 @@ import { packagedProgram, packagedPrograms } from '../../lib/process/system-prog
 import type { Tried } from '../../lib/state/state-folder.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { pathInRoot } from '../reader/path-in-root.ts';
+import type { OwnCommand } from '../reader/reader-process.ts';
 import {
   type HeldProcess,
   holdProcess,
@@ -28,16 +29,10 @@ import { changeOf, unmountResult, watchMount } from './watched-unmount.ts';
 
 type Words = readonly string[];
 
-/** A program that removes folders and can be left behind when it hangs. */
-export interface RemoverCommand {
-  readonly program: string;
-  readonly arguments: readonly string[];
-}
-
 /** Changes the node we run on, or whose root we see at `hostRoot`. */
 export class LiveWriter implements NodeWriter {
   readonly #hostRoot: string;
-  readonly #remover: RemoverCommand | undefined;
+  readonly #remover: OwnCommand | undefined;
   #held: HeldProcess | undefined;
   /** The words that start an unmount in its namespace, once they were looked for. */
   #umount: Tried<Words> | undefined;
@@ -45,7 +40,7 @@ export class LiveWriter implements NodeWriter {
   constructor({
     hostRoot = '/',
     remover,
-  }: { readonly hostRoot?: string; readonly remover?: RemoverCommand } = {}) {
+  }: { readonly hostRoot?: string; readonly remover?: OwnCommand } = {}) {
     this.#hostRoot = hostRoot;
     this.#remover = remover;
   }

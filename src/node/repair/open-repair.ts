@@ -4,12 +4,13 @@ import { thisProcess } from '../../lib/state/this-process.ts';
 import type { DiskAdvice } from '../../lib/std/disk-advice.ts';
 import type { ActionKind, Failure } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
+import type { OwnCommand } from '../reader/reader-process.ts';
 import { endStrays } from './end-strays.ts';
 import { FileJournal } from './file-journal.ts';
 import { handlers } from './handlers.ts';
 import type { Intent } from './journal.ts';
 import { settleMs } from './limits.ts';
-import { LiveWriter, type RemoverCommand } from './live-writer.ts';
+import { LiveWriter } from './live-writer.ts';
 import { type Performed, perform, type RepairContext } from './perform.ts';
 import { type Settled, settleUnfinished } from './settle-unfinished.ts';
 
@@ -34,7 +35,7 @@ export interface RepairOptions {
   readonly stateFolder: string;
   readonly hostRoot?: string;
   /** How the remover is started: this very program, with the subcommand `remover`. */
-  readonly remover?: RemoverCommand;
+  readonly remover?: OwnCommand;
   readonly snapshot: () => Snapshot;
   readonly permitted: ReadonlySet<ActionKind>;
 }

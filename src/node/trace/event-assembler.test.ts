@@ -32,7 +32,6 @@ test('the lines of one call become one call, whatever comes between them', () =>
     {
       call: 'unlinkat',
       pid: 6,
-      tid: 7,
       processName: 'kube let',
       view: { mountNamespace: 4026531832, rootDevice: '254:0', rootInode: '2' },
       from: { name: 'bin', isCut: false, descriptor: -100, folder: '/lib/edgecore' },
@@ -40,7 +39,6 @@ test('the lines of one call become one call, whatever comes between them', () =>
       returned: -39,
       addresses: [0x40d00e, 0x4b3e26],
       atNs: 100,
-      isRmdir: true,
     },
   ]);
   expect(assembler.lost).toBe(0);

@@ -17,9 +17,11 @@ export class EventAssembler {
     const [, letter = '', tid = '', at = '', rest = ''] = LINE.exec(text) ?? [];
     if (letter === '') return;
     const key = `${tid} ${at}`;
-    const parts = this.#parts.get(key) ?? this.#begin(key, Number(tid), Number(at), nowMs);
-    note(parts, letter, rest);
-    if (!parts.isReported || parts.returned === undefined) return;
+    const parts = this.#parts.get(key) ?? this.#begin(key, Number(at), nowMs);
+    const texts = parts.texts[letter as Letter];
+    if (texts) texts.push(rest);
+    else parts.texts[letter as Letter] = [rest];
+    if (!parts.texts.Z || !parts.texts.X) return;
     this.#parts.delete(key);
     this.#finish(parts);
   }
@@ -35,110 +37,44 @@ export class EventAssembler {
 
   /** The watch is over: what has not come by now was cut off by its end, and is not lost. */
   close(): void {
-    for (const parts of this.#parts.values()) if (parts.isReported) this.#finish(parts);
+    for (const parts of this.#parts.values()) if (parts.texts.Z) this.#finish(parts);
     this.#parts.clear();
   }
 
-  #begin(key: string, tid: number, atNs: number, receivedMs: number): Parts {
+  #begin(key: string, atNs: number, receivedMs: number): Parts {
     const [oldest] = this.#parts.keys();
     if (this.#parts.size >= CALLS_OPEN_MAX && oldest !== undefined) {
       this.#parts.delete(oldest);
       this.lost += 1;
     }
-    const parts: Parts = {
-      ...EMPTY,
-      tid,
-      atNs,
-      receivedMs,
-      old: [],
-      oldUp: [],
-      made: [],
-      madeUp: [],
-    };
+    const parts: Parts = { atNs, receivedMs, texts: {} };
     this.#parts.set(key, parts);
     return parts;
   }
 
   #finish(parts: Parts): void {
-    const call = parts.isReported ? callOf(parts) : undefined;
+    const call = parts.texts.Z ? callOf(parts) : undefined;
     if (call) this.#onCall(call);
     else this.lost += 1;
   }
 }
 
 // N 16218 12302580037802 bin
-const LINE = /^([A-Z]) (\d+) (\d+) ([\s\S]*)$/;
+const LINE = /^([ECVNPDMQZX]) (\d+) (\d+) ([\s\S]*)$/;
 
 // unlinkat 16218 -100 512\n\t40d00e 0x40d00e ([unknown])\n
-const ENTER = /^(\w+) (\d+) (-?\d+) (\d+)([\s\S]*)$/;
+const ENTER = /^(\w+) (\d+) (-?\d+) \d+([\s\S]*)$/;
 
 // \t40d00e 0x40d00e ([unknown])
 const ADDRESS = /^\s*([0-9a-f]{3,16})(?= |$)/gm;
 
+type Letter = 'E' | 'C' | 'V' | 'N' | 'P' | 'D' | 'M' | 'Q' | 'Z' | 'X';
+
 interface Parts {
-  readonly tid: number;
   readonly atNs: number;
   readonly receivedMs: number;
-  enter: string | undefined;
-  comm: string;
-  view: CallerView | undefined;
-  returned: number | undefined;
-  newDescriptor: number | undefined;
-  /** All that belongs to the beginning of the call has come. */
-  isReported: boolean;
-  isOldCut: boolean;
-  isNewCut: boolean;
-  readonly old: string[];
-  readonly oldUp: string[];
-  readonly made: string[];
-  readonly madeUp: string[];
-}
-
-const EMPTY = {
-  enter: undefined,
-  comm: '',
-  view: undefined,
-  returned: undefined,
-  newDescriptor: undefined,
-  isReported: false,
-  isOldCut: false,
-  isNewCut: false,
-};
-
-function note(parts: Parts, letter: string, rest: string): void {
-  switch (letter) {
-    case 'E':
-      parts.enter = rest;
-      break;
-    case 'C':
-      parts.comm = rest;
-      break;
-    case 'V':
-      parts.view = viewOf(rest);
-      break;
-    case 'N':
-      parts.old.push(rest);
-      break;
-    case 'P':
-      parts.oldUp.push(rest);
-      break;
-    case 'D':
-      parts.newDescriptor = Number(rest);
-      break;
-    case 'M':
-      parts.made.push(rest);
-      break;
-    case 'Q':
-      parts.madeUp.push(rest);
-      break;
-    case 'Z':
-      parts.isReported = true;
-      [parts.isOldCut = false, parts.isNewCut = false] = rest.split(' ').map((one) => one === '1');
-      break;
-    case 'X':
-      parts.returned = Number(rest);
-      break;
-  }
+  /** Z ends all that belongs to the beginning of the call, X has what it returned. */
+  readonly texts: Partial<Record<Letter, string[]>>;
 }
 
 /** The kernel uses twenty bits for the minor number of a device. */
@@ -152,29 +88,36 @@ function viewOf(text: string): CallerView {
   };
 }
 
-const REMOVE_FOLDER = 0x200;
-
-function callOf(parts: Parts): TracedCall | undefined {
-  const [, call, pid, descriptor, flags, stack = ''] = ENTER.exec(parts.enter ?? '') ?? [];
-  if (call === undefined || parts.old.length === 0) return undefined;
-  const hasTypes = parts.view !== undefined;
-  const from = nameOf(parts.old, Number(descriptor), hasTypes && !parts.isOldCut, parts.oldUp);
-  const to =
-    parts.newDescriptor === undefined
-      ? undefined
-      : nameOf(parts.made, parts.newDescriptor, hasTypes && !parts.isNewCut, parts.madeUp);
+function callOf({ atNs, texts }: Parts): TracedCall | undefined {
+  const {
+    E: [enter = ''] = [],
+    C: [processName = ''] = [],
+    V: [view] = [],
+    N: old = [],
+    P: oldUp = [],
+    D: [newDescriptor] = [],
+    M: made = [],
+    Q: madeUp = [],
+    Z: [cut = ''] = [],
+    X: [returned] = [],
+  } = texts;
+  const [, call, pid, descriptor, stack = ''] = ENTER.exec(enter) ?? [];
+  if (call === undefined || old.length === 0) return undefined;
+  const [isOldCut, isNewCut] = cut.split(' ').map((one) => one === '1');
+  const hasTypes = view !== undefined;
   return {
     call,
     pid: Number(pid),
-    tid: parts.tid,
-    processName: parts.comm,
-    view: parts.view,
-    from,
-    to,
-    returned: parts.returned,
+    processName,
+    view: hasTypes ? viewOf(view) : undefined,
+    from: nameOf(old, Number(descriptor), hasTypes && !isOldCut, oldUp),
+    to:
+      newDescriptor === undefined
+        ? undefined
+        : nameOf(made, Number(newDescriptor), hasTypes && !isNewCut, madeUp),
+    returned: returned === undefined ? undefined : Number(returned),
     addresses: [...stack.matchAll(ADDRESS)].map(([, hex = '']) => Number.parseInt(hex, 16)),
-    atNs: parts.atNs,
-    isRmdir: call === 'rmdir' || (Number(flags) & REMOVE_FOLDER) !== 0,
+    atNs,
   };
 }
 

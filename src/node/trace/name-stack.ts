@@ -1,4 +1,5 @@
 import { runProgram } from '../../lib/process/run.ts';
+import type { OwnCommand } from '../reader/reader-process.ts';
 import { NAMES_CACHED_MAX, SYMBOLS_ANSWER_BYTES_MAX, SYMBOLS_MS } from './limits.ts';
 import type { SymbolAnswer, SymbolQuestion } from './symbol-reader.ts';
 
@@ -11,12 +12,6 @@ export interface StackFrame {
   readonly module: string | null;
   /** The place in that file, in hexadecimal. */
   readonly offset: string | null;
-}
-
-/** How this very program is started with a hidden subcommand. */
-export interface OwnCommand {
-  readonly program: string;
-  readonly arguments: readonly string[];
 }
 
 /** Names the functions of stacks; what was named once is not looked up again. */
@@ -40,10 +35,8 @@ export class StackNamer {
     // An address of a stack is where the call returns to: the call itself stands before it. The
     // first one is where the kernel was called, and returns in the same way.
     const places = addresses.map((address) => placeIn(mappings, address - 1));
-    await this.#lookUp(
-      pid,
-      places.filter((place) => place !== undefined),
-    );
+    const known = places.filter((place) => place !== undefined);
+    await this.#lookUp(pid, known);
     return addresses.map((address, index) => {
       const place = places[index];
       return {
@@ -56,13 +49,8 @@ export class StackNamer {
   }
 
   async #lookUp(pid: number, places: readonly Place[]): Promise<void> {
-    const questions = new Map<Mapping, Place[]>();
-    for (const place of places) {
-      if (this.#names.has(keyOf(place))) continue;
-      const beside = questions.get(place.mapping);
-      if (beside) beside.push(place);
-      else questions.set(place.mapping, [place]);
-    }
+    const unnamed = places.filter((place) => !this.#names.has(keyOf(place)));
+    const questions = Map.groupBy(unnamed, ({ mapping }) => mapping);
     if (questions.size === 0) return;
     const asked = [...questions].map(
       ([{ range }, wanted]): SymbolQuestion => ({

@@ -28,7 +28,6 @@ function callOf(name: Partial<TracedName>, view?: Partial<NonNullable<TracedCall
   const call: TracedCall = {
     call: 'unlinkat',
     pid: 812,
-    tid: 812,
     processName: 'kubelet',
     view: { mountNamespace: 1, rootDevice: '254:0', rootInode: '2', ...view },
     from,
@@ -36,7 +35,6 @@ function callOf(name: Partial<TracedName>, view?: Partial<NonNullable<TracedCall
     returned: 0,
     addresses: [],
     atNs: 1,
-    isRmdir: false,
   };
   return call;
 }

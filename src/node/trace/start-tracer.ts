@@ -2,6 +2,7 @@ import { rename, unlink } from 'node:fs';
 import { hrtime, pid as ownPid } from 'node:process';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
+import type { OwnCommand } from '../reader/reader-process.ts';
 import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
 import {
@@ -13,7 +14,6 @@ import {
   SIGN_MS,
   TRACER_END_MS,
 } from './limits.ts';
-import type { OwnCommand } from './name-stack.ts';
 import type { TracedCall } from './traced-call.ts';
 import type { TracerSettings } from './tracer.ts';
 

@@ -3,7 +3,6 @@ export interface TracedCall {
   /** "unlinkat" */
   readonly call: string;
   readonly pid: number;
-  readonly tid: number;
   /** As the kernel cuts it, to fifteen bytes. */
   readonly processName: string;
   /** The caller's mount namespace by its number, and its root; undefined on a kernel without types. */
@@ -17,7 +16,6 @@ export interface TracedCall {
   readonly addresses: readonly number[];
   /** When the call was made, in nanoseconds since the boot. */
   readonly atNs: number;
-  readonly isRmdir: boolean;
 }
 
 export interface CallerView {
