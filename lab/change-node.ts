@@ -10,11 +10,10 @@ import { runningLab } from './enter.ts';
 import { caseName } from './exam/cases.ts';
 import { type Healed, WRITTEN } from './heal.ts';
 import type { RunningLab } from './known-labs.ts';
-import type { NameOption } from './lab-options.ts';
 import { SET_UP_MS } from './limits.ts';
 import { openSession } from './node-session.ts';
 import { Refusal } from './refusal.ts';
-import type { LabSettings } from './settings.ts';
+import { type LabSettings, type NameOption, nameOption } from './settings.ts';
 import { stoppedParts, stoppedText } from './stopped-parts.ts';
 
 export interface BreakOptions extends NameOption {
@@ -96,7 +95,7 @@ export function nextSteps(
   created: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
   name: string,
 ): string {
-  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const of = nameOption(name);
   const [first, ...others] = created;
   if (!first || others.length > 0) {
     return (
@@ -188,7 +187,7 @@ function storedAgent({ pid, stateFolder }: Healed['agents'][number]): string {
 
 /** In lines of at most 80 columns. */
 export function healed(name: string, agents: Healed['agents'] = []): string {
-  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const of = nameOption(name);
   const stored = agents.map(({ stateFolder }) => stateFolder);
   const restored = WRITTEN.filter((folder) => !stored.includes(folder));
   return [

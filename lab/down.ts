@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
-import { checkName, claim, labNames, stateOf } from './known-labs.ts';
-import { folderOf } from './lab-folder.ts';
-import type { NameOption } from './lab-options.ts';
+import { checkName, claim, folderOf, labNames, stateOf } from './known-labs.ts';
 import { inUse } from './make-lab.ts';
 import { checkMachine } from './requirements.ts';
+import type { NameOption } from './settings.ts';
 import { takeDown } from './take-down.ts';
 
 export async function down(

@@ -1,13 +1,12 @@
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Baseline, linkAt, readBaseline } from './baseline.ts';
-import { removeCgroupTree } from './cgroup-tree.ts';
+import { labCgroup, removeCgroupTree } from './cgroups.ts';
 import { mountPoints } from './mount-points.ts';
 import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
 import { type RunningAgent, runningAgents } from './running-agents.ts';
-import { labCgroup } from './runtime/lab-cgroup.ts';
 import { setUp } from './set-up.ts';
 
 /** What a running node writes. Each is a filesystem of its own, and empty at first. */

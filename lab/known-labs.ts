@@ -1,14 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import { type Claim, claimNow } from './claim.ts';
-import { checkFolder, folderOf, isRootsOwn } from './lab-folder.ts';
 import { CHECK_INTERVAL_MS, CLAIM_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 import { isAlive, markOf, type ProcessMark } from './process-mark.ts';
+import { Refusal } from './refusal.ts';
 import type { LabSettings } from './settings.ts';
 
 /** A running practice node: its first process on the machine, and its settings. */
@@ -36,6 +36,32 @@ export function checkName(name: string): void {
 
 function isName(name: string): boolean {
   return NAME.test(name) && name.length <= NAME_CHARACTERS_MAX;
+}
+
+/** Everything that a lab has on the machine beside its processes and cgroups. */
+export function folderOf(name: string): string {
+  return join(PLACES.lab, name);
+}
+
+/**
+ * We trust these records, and kill processes by them, so only root may be able to write the directory
+ * of all labs and that of this one. A missing directory is fine.
+ */
+export function checkFolder(name?: string): void {
+  const folders = [PLACES.lab, ...(name === undefined ? [] : [folderOf(name)])];
+  const wrong = folders.find((folder) => !isRootsOwn(folder));
+  if (wrong === undefined) return;
+  throw new Refusal(
+    name === undefined ? 'cannot use practice nodes' : `cannot use practice node "${name}"`,
+    `${wrong}: not a directory that only root can write`,
+    `inspect it, then remove it: ls -la ${wrong}`,
+  );
+}
+
+function isRootsOwn(path: string): boolean {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status === undefined) return true;
+  return status.isDirectory() && status.uid === 0 && (status.mode & 0o022) === 0;
 }
 
 /** The process that holds the namespaces, as it recorded itself before it created them. */

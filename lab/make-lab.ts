@@ -1,9 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { defined } from '../src/lib/std/defined.ts';
 import { diskAdvice } from '../src/lib/std/disk-advice.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
 import { enterAndRun } from './enter.ts';
 import {
+  checkFolder,
+  checkName,
   claim,
+  folderOf,
   holderOf,
   markComplete,
   type RunningLab,
@@ -11,16 +15,17 @@ import {
   recordOf,
   stateOf,
 } from './known-labs.ts';
-import { checkFolder, folderOf } from './lab-folder.ts';
 import { SET_UP_MS } from './limits.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
 import { ownProgram, programsFor } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { MAKE_ROOT } from './private-root.ts';
 import { killMarked } from './process-mark.ts';
+import { chooseKubelet } from './real-kubelet/choose-kubelet.ts';
 import { Refusal } from './refusal.ts';
-import { checkMachine, refusalOf } from './requirements.ts';
-import type { LabSettings } from './settings.ts';
+import { checkMachine, checkRights, refusalOf } from './requirements.ts';
+import { chooseRuntime } from './runtime/choose-runtime.ts';
+import type { LabSettings, MakeOptions } from './settings.ts';
 import { takeDown } from './take-down.ts';
 
 /** A lab that ends with the process that created it, until `stay` is called. */
@@ -31,6 +36,24 @@ export interface CreatedLab extends RunningLab {
 }
 
 export type LabCreateOptions = Omit<LabSettings, 'mountNamespace'>;
+
+/** The settings of a lab, from the options and from what the machine has. */
+export async function settingsOf(options: MakeOptions): Promise<LabCreateOptions> {
+  const { name, kubelet, runtimeEndpoint: endpoint } = options;
+  checkName(name);
+  const what = `cannot create practice node "${name}"`;
+  checkMachine(what);
+  checkRights(what);
+  const runtime = chooseRuntime(defined({ kind: options.runtime, endpoint }));
+  return {
+    name,
+    runtime,
+    kubelet:
+      kubelet === undefined
+        ? { kind: 'stand-in', version: options.kubeletVersion }
+        : await chooseKubelet(kubelet, runtime),
+  };
+}
 
 /**
  * Creates a practice node with everything that runs on it. Removes the remains of a dead one first.
@@ -109,7 +132,7 @@ async function begin(options: LabCreateOptions): Promise<PrivateNamespaces> {
     begin: { lines: MAKE_ROOT, words },
     record: recordOf(name),
   }).catch((error: unknown) => {
-    throw refusalOf(`cannot create practice node "${name}"`, new Error(messageOf(error)));
+    throw refusalOf(`cannot create practice node "${name}"`, error);
   });
 }
 

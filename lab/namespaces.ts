@@ -35,6 +35,18 @@ export interface PrivateNamespaces {
   stop(): Promise<void>;
 }
 
+/** Private namespaces could not be created. */
+export class NamespacesError extends Error {
+  override readonly name = 'NamespacesError';
+  /** What their first process wrote as errors. */
+  readonly output: string;
+
+  constructor(output: string) {
+    super(`no private namespaces: ${output}`);
+    this.output = output;
+  }
+}
+
 const EMPTY_RUN = { lines: 'mount -t tmpfs -o mode=755 tmpfs /run || exit 1', words: [] };
 
 // The process that holds them writes the record before it creates them, so they can be found after the
@@ -151,7 +163,7 @@ function startHolder(words: readonly string[]) {
       if (came === 'heard') return;
       if (came === 'late') holder.abandon();
       const why = came === 'late' ? `timed out after ${NODE_MS / 1_000}s` : '';
-      throw new Error(`no private namespaces: ${[errors.trim(), why].filter(Boolean).join('; ')}`);
+      throw new NamespacesError([errors.trim(), why].filter(Boolean).join('; '));
     },
   };
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../src/lib/std/message-of.ts';
 import { lab } from '../test/rig/lab-traces.ts';
 import { EXECUTABLE, startProgram } from '../test/rig/run-kubediag.ts';
 import { runningLab } from './enter.ts';
+import type { Snapshot } from './exam/compare.ts';
 import type { RunningLab } from './known-labs.ts';
 import { type NodeSession, openSession } from './node-session.ts';
 import { PLACES } from './places.ts';
@@ -48,7 +49,7 @@ afterAll(async () => {
 
 test('one process answers all requests, and a refused break with the reason', async () => {
   expect(await sessions()).toEqual([]);
-  expect((await request('snapshot')) as readonly string[]).not.toContainEqual(
+  expect(((await request('snapshot')) as Snapshot).lines).not.toContainEqual(
     expect.stringContaining('inside session'),
   );
   const [pid, ...others] = await sessions();
@@ -95,7 +96,9 @@ test('a request that does not end in time is killed, and the next one has a new 
   );
   await expect.poll(sessions, SOON).toEqual([]);
   killIfThere(runtime, 'SIGCONT');
-  expect(await request('snapshot')).toContainEqual(expect.stringMatching(/^pod practice\//));
+  expect(((await request('snapshot')) as Snapshot).lines).toContainEqual(
+    expect.stringMatching(/^pod practice\//),
+  );
   expect(await sessions()).not.toContain(before);
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { isSea } from 'node:sea';
 import type { LabSettings } from './settings.ts';
 
@@ -22,4 +22,22 @@ export function programsFor({
       ? besides.map((name) => join(dirname(runtime.containerd), name)).filter(existsSync)
       : []),
   ];
+}
+
+/** How a person calls this program here. */
+export function calledHere(): string {
+  return calledAs(ownProgram().file, { path: process.env.PATH ?? '', folder: process.cwd() });
+}
+
+/** How a person calls this program from their directory, so that a shown command works. */
+export function calledAs(
+  file: string,
+  { path, folder }: { readonly path: string; readonly folder: string },
+): string {
+  const name = basename(file);
+  const isFound = path.split(':').some((each) => isAbsolute(each) && existsSync(join(each, name)));
+  if (isFound) return name;
+  const near = relative(folder, file);
+  if (near.startsWith('..')) return file;
+  return near.includes('/') ? near : `./${near}`;
 }

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
-import { removeCgroupTree } from './cgroup-tree.ts';
+import { labCgroup, removeCgroupTree } from './cgroups.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
 import { MAKE_ROOT } from './private-root.ts';
-import { labCgroup } from './runtime/lab-cgroup.ts';
 
 const NAME = `r${process.pid}`;
 

@@ -18,6 +18,9 @@ const COVERED =
 const SOURCES = '/usr/local/lib/kubediag';
 const NODE = '/usr/local/lib/kubediag-node';
 
+/** How the script begins a line that names what the machine lacks. */
+export const MISSING = 'missing: ';
+
 /**
  * Runs on the machine's own root, where a symbolic link may lead anywhere. So it writes only below
  * $home, into directories that it has just created, and to the cgroup of the lab. What the node needs of
@@ -25,7 +28,7 @@ const NODE = '/usr/local/lib/kubediag-node';
  */
 const GATHER = `
 # mount -n: else it leaves a folder of its own in /run of the machine.
-missing() { echo "missing: $1" >&2; exit 1; }
+missing() { echo "${MISSING}$1" >&2; exit 1; }
 home=$1 name=$2 program=$3 sources=$4
 shift 4
 memory=size=${FOLDER_MEGABYTES_MAX}m

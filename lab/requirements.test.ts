@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NamespacesError } from './namespaces.ts';
 import { checkRights, refusalOf } from './requirements.ts';
 
 test.each([
@@ -12,7 +13,7 @@ test.each([
   ],
   ['sh: 3: Syntax error', 'private root: sh: 3: Syntax error'],
 ])('%j is reported with what helps', (output, why) => {
-  const refusal = refusalOf('no node', new Error(`no private namespaces: ${output}`));
+  const refusal = refusalOf('no node', new NamespacesError(output));
   expect(refusal.why.endsWith(why)).toBe(true);
 });
 

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { systemProgram } from '../src/lib/process/system-program.ts';
+import { messageOf } from '../src/lib/std/message-of.ts';
 import { isPracticeNode } from './inside.ts';
+import { NamespacesError } from './namespaces.ts';
+import { MISSING } from './private-root.ts';
 import { Refusal } from './refusal.ts';
 
 /** From util-linux and coreutils. */
@@ -53,9 +56,9 @@ const ELSEWHERE =
   'run it on another machine, or in a privileged container (docker run --privileged)';
 
 /** Adds advice to an error of the kernel or of a program. */
-export function refusalOf(what: string, error: Error): Refusal {
-  const lines = error.message.replace(/^no private namespaces: /, '').split('\n');
-  const isReported = lines.some((line) => line.startsWith('missing: '));
+export function refusalOf(what: string, error: unknown): Refusal {
+  const lines = (error instanceof NamespacesError ? error.output : messageOf(error)).split('\n');
+  const isReported = lines.some((line) => line.startsWith(MISSING));
   // Errors of our own shell lines do not help a person who sees what is missing.
   const said = lines.filter((line) => !isReported || !/^sh: (line )?\d+: /.test(line));
   return new Refusal(

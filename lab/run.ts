@@ -1,8 +1,9 @@
+import { realpathSync } from 'node:fs';
 import { isForeground, runForeground } from '../src/lib/process/foreground.ts';
-import { onOwnTerminal } from './controlling-terminal.ts';
+import { systemProgram } from '../src/lib/process/system-program.ts';
 import { NODE_PATH, runningLab } from './enter.ts';
-import type { NameOption } from './lab-options.ts';
 import { openNodeEntry } from './node-entry.ts';
+import type { NameOption } from './settings.ts';
 
 export async function run(words: readonly string[], { name }: NameOption): Promise<number> {
   const { program, into, close } = openNodeEntry(await runningLab(name));
@@ -17,4 +18,36 @@ export async function run(words: readonly string[], { name }: NameOption): Promi
     isReceivedBy: 'its child',
     hasOwnTerminal: own !== undefined,
   }).finally(close);
+}
+
+interface Start {
+  readonly words: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/**
+ * The same command on a terminal that belongs to the node. Our own has no path in its mount namespace
+ * and its foreground process no PID there, so a shell would exit at once. `script` creates another
+ * terminal, follows ours in size, passes every key on, and exits as the command does. Undefined without
+ * it, and with that of BusyBox, which does not return the exit status.
+ */
+function onOwnTerminal(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Start | undefined {
+  const [script, sh] = [systemProgram('script'), systemProgram('sh')];
+  if (!script || !sh || realpathSync(script).endsWith('busybox')) return undefined;
+  const { SHELL: shell } = environment;
+  // script passes the line to $SHELL, whose quoting rules may differ: use sh.
+  const restore = shell === undefined ? 'unset SHELL' : `SHELL=${quoted(shell)}`;
+  const line = `${restore}; exec ${words.map(quoted).join(' ')}`;
+  return {
+    words: [script, '--quiet', '--return', '--command', line, '/dev/null'],
+    environment: { ...environment, SHELL: sh },
+  };
+}
+
+/** One argument, quoted for a shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

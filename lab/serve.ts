@@ -6,15 +6,14 @@ import { messageOf } from '../src/lib/std/message-of.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { UsageError } from '../src/lib/terminal/usage-error.ts';
-import { calledAs } from './called-as.ts';
 import { NODE_PATH, runningLab } from './enter.ts';
 import type { RunningLab } from './known-labs.ts';
-import type { NameOption } from './lab-options.ts';
 import { openNodeEntry } from './node-entry.ts';
-import { ownProgram } from './own-program.ts';
+import { calledHere } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { Refusal } from './refusal.ts';
 import { servedLines } from './served-lines.ts';
+import type { NameOption } from './settings.ts';
 
 export interface ServeOptions extends NameOption {
   readonly listen: string;
@@ -57,11 +56,6 @@ export async function serveLab(
     entry.errors().trim() || 'its process has ended',
     `check that the node is up: kubediag lab list; and that no other agent runs there: kubediag lab run --name ${lab.name} -- ps ax`,
   );
-}
-
-/** How a person calls this program here. */
-export function calledHere(): string {
-  return calledAs(ownProgram().file, { path: process.env.PATH ?? '', folder: process.cwd() });
 }
 
 interface Entry {

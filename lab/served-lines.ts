@@ -1,3 +1,5 @@
+import { nameOption } from './settings.ts';
+
 /** How to reach the agent on a practice node. */
 export function servedLines({
   name,
@@ -11,7 +13,7 @@ export function servedLines({
   /** How a person calls this program here. */
   readonly program: string;
 }): string {
-  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const of = nameOption(name);
   return [
     `The agent on PRACTICE NODE ${name} listens on ${url}`,
     `  token     in ${token}, readable by root only`,

@@ -30,3 +30,21 @@ export interface KubeletChanges {
   /** Whether it removes exited containers. */
   readonly collects: boolean;
 }
+
+/** The practice node: the same option in every command of the lab. */
+export interface NameOption {
+  readonly name: string;
+}
+
+/** That option in a command for a person to copy; empty for the default name. */
+export function nameOption(name: string): string {
+  return name === 'practice' ? '' : ` --name ${name}`;
+}
+
+/** The options that create a practice node. */
+export interface MakeOptions extends NameOption {
+  readonly kubelet?: string;
+  readonly kubeletVersion: KubeletVersion;
+  readonly runtime: 'auto' | 'containerd' | 'stand-in';
+  readonly runtimeEndpoint?: string;
+}

@@ -1,8 +1,7 @@
 import { readFile, readlink, rm, rmdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeCgroupTree } from './cgroup-tree.ts';
-import { holderOf, type NodeRecord, readNodeRecord } from './known-labs.ts';
-import { checkFolder, folderOf, rootNameOf } from './lab-folder.ts';
+import { labCgroup, removeCgroupTree } from './cgroups.ts';
+import { checkFolder, folderOf, holderOf, type NodeRecord, readNodeRecord } from './known-labs.ts';
 import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { PLACES } from './places.ts';
 import {
@@ -14,7 +13,6 @@ import {
   type ProcessMark,
 } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
-import { labCgroup } from './runtime/lab-cgroup.ts';
 
 /**
  * Removes a lab, or what is left of it: processes, mounts, cgroups and files. It kills only processes
@@ -67,9 +65,8 @@ async function isOn({ pid }: ProcessMark, { settings }: NodeRecord): Promise<boo
   if (namespace !== settings.mountNamespace) return false;
   const mounts = await readFile(`/proc/${pid}/mounts`, 'utf8').catch(() => '');
   // kubediag-lab-practice / tmpfs rw,relatime,size=2097152k,mode=755 0 0
-  return mounts
-    .split('\n')
-    .some((line) => line.startsWith(`${rootNameOf(settings.name)} / tmpfs `));
+  const root = `kubediag-lab-${settings.name} / tmpfs `;
+  return mounts.split('\n').some((line) => line.startsWith(root));
 }
 
 async function childrenOf({ pid }: ProcessMark): Promise<readonly ProcessMark[]> {

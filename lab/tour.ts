@@ -13,8 +13,9 @@ import { type LabNode, labNode } from './exam/lab-node.ts';
 import { CHECK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
 import { recoverArguments } from './exam/recover-arguments.ts';
 import type { RunningLab } from './known-labs.ts';
+import { calledHere } from './own-program.ts';
 import { PLACES } from './places.ts';
-import { calledHere, serveLab } from './serve.ts';
+import { serveLab } from './serve.ts';
 import {
   commandLines,
   headingLines,

@@ -1,11 +1,9 @@
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { healthyObjects } from './healthy-pods.ts';
-import type { MakeOptions } from './lab-options.ts';
-import { makeLab } from './make-lab.ts';
+import { makeLab, settingsOf } from './make-lab.ts';
 import { PRACTICE_NAMESPACE } from './practice-pod.ts';
-import type { LabSettings } from './settings.ts';
-import { settingsOf } from './settings-of.ts';
+import { type LabSettings, type MakeOptions, nameOption } from './settings.ts';
 
 export async function up(
   options: MakeOptions,
@@ -21,7 +19,7 @@ export async function up(
 
 function greeting({ name, runtime, kubelet }: LabSettings): readonly string[] {
   const pods = healthyObjects().filter(({ kind }) => kind === 'Pod').length;
-  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const of = nameOption(name);
   return [
     `practice node ${name} is up: for practice only, this machine itself is not changed`,
     `  runtime   ${

@@ -1,9 +1,8 @@
 import { runningLab } from './enter.ts';
 import type { RunningLab } from './known-labs.ts';
-import type { MakeOptions } from './lab-options.ts';
-import { type CreatedLab, type LabCreateOptions, makeLab } from './make-lab.ts';
+import { type CreatedLab, type LabCreateOptions, makeLab, settingsOf } from './make-lab.ts';
 import { Refusal } from './refusal.ts';
-import { settingsOf } from './settings-of.ts';
+import type { MakeOptions } from './settings.ts';
 
 /** The options of a practice node; the name, if given, is that of a running one. */
 export interface WithLabOptions extends Omit<MakeOptions, 'name'> {

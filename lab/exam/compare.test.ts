@@ -19,9 +19,10 @@ test('a missing required change is reported', () => {
 });
 
 test('a pod that a break left alone is healthy, and only an announcement by its name covers it', () => {
-  const pods = ['pod practice/web-0 u-web ready', 'pod practice/shop-0 u-shop ready'];
-  const broken = [...pods, 'container practice/shop-0 lost attempt 0 exited'];
-  const healthy = healthyPods(pods, broken);
+  const pods = ['web', 'shop'].map((name) => ({ name: `practice/${name}-0`, uid: `u-${name}` }));
+  const baseline = { lines: ['process kubelet'], pods, hasServedMount: false };
+  const lines = [...baseline.lines, 'container practice/shop-0 lost attempt 0 exited'];
+  const healthy = healthyPods(baseline, { ...baseline, lines });
   expect(healthy).toEqual([{ name: 'practice/web-0', uid: 'u-web' }]);
   const changes = ['- mount in cat of pod u-web: /etc', '- mount in cat of pod u-shop: /etc'];
   expect(unannounced(changes, ['- mount in cat'], healthy)).toEqual([changes[0]]);

@@ -1,8 +1,17 @@
-/** The state of a node, one line for each object. Lines may repeat. */
-export type Snapshot = readonly string[];
+/** The state of a node. */
+export interface Snapshot {
+  /** One for each object. Lines may repeat. */
+  readonly lines: readonly string[];
+  readonly pods: readonly SeenPod[];
+  /** Whether a filesystem is mounted whose server may not answer. */
+  readonly hasServedMount: boolean;
+}
 
 /** The differences, one line each: "- LINE" is gone, "+ LINE" is new. */
-export function changesBetween(before: Snapshot, after: Snapshot): readonly string[] {
+export function changesBetween(
+  before: readonly string[],
+  after: readonly string[],
+): readonly string[] {
   const left = countsOf(before);
   const added: string[] = [];
   for (const line of after) {
@@ -16,7 +25,7 @@ export function changesBetween(before: Snapshot, after: Snapshot): readonly stri
   return [...gone, ...added];
 }
 
-function countsOf(lines: Snapshot): Map<string, number> {
+function countsOf(lines: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
   return counts;
@@ -26,7 +35,7 @@ function countsOf(lines: Snapshot): Map<string, number> {
 export function unannounced(
   changes: readonly string[],
   announced: readonly string[],
-  healthy: readonly HealthyPod[] = [],
+  healthy: readonly SeenPod[] = [],
 ): readonly string[] {
   const isCovered = (change: string) =>
     announced.some(
@@ -43,24 +52,19 @@ export function unchanged(changes: readonly string[], must: readonly string[]): 
   return must.filter((start) => !changes.some((change) => change.startsWith(start)));
 }
 
-export interface HealthyPod {
+export interface SeenPod {
   /** "practice/web-0" */
   readonly name: string;
   readonly uid: string;
 }
 
 /** The pods that existed before, and that the break did not change. */
-export function healthyPods(baseline: Snapshot, broken: Snapshot): readonly HealthyPod[] {
-  const changes = changesBetween(baseline, broken);
-  return baseline.flatMap((line) => {
-    // pod practice/web-0 1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01 ready
-    const [kind, name = '', uid = ''] = line.split(' ');
-    const pod = { name, uid };
-    return kind === 'pod' && !changes.some((change) => names(change, pod)) ? [pod] : [];
-  });
+export function healthyPods(baseline: Snapshot, broken: Snapshot): readonly SeenPod[] {
+  const changes = changesBetween(baseline.lines, broken.lines);
+  return baseline.pods.filter((pod) => !changes.some((change) => names(change, pod)));
 }
 
 /** Whether a line is about a pod, by its UID or its name. */
-function names(line: string, { name, uid }: HealthyPod): boolean {
+function names(line: string, { name, uid }: SeenPod): boolean {
   return line.includes(uid) || line.split(' ').includes(name);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { changesBetween } from './compare.ts';
-import { fileLines } from './files.ts';
+import { filesIn } from './files.ts';
 
 let path: string;
 
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(path, { recursive: true }));
 
 const lines = (detail: 'names' | 'sizes' | 'contents', depth = 9, silent: readonly string[] = []) =>
-  fileLines({ path, depth, detail }, new Set(silent)).map((line) => line.replaceAll(path, ''));
+  filesIn({ path, depth, detail }, new Set(silent)).lines.map((line) => line.replaceAll(path, ''));
 
 test.each([
   ['contents', 'two', 2],
@@ -52,11 +52,14 @@ test('no deeper than asked, and never into a mount that may be silent', () => {
     expect.stringMatching(/^file \/pod\/link link to volume$/),
     'file /pod/volume is a mount of a server',
   ]);
+  const volume = { path: join(path, 'pod'), depth: 9, detail: 'names' } as const;
+  expect(filesIn(volume, new Set([join(path, 'pod/volume')])).hasServedMount).toBe(true);
+  expect(filesIn(volume, new Set([path])).hasServedMount).toBe(false);
 });
 
 test('a folder that is not there, or only a link, has no lines', () => {
-  expect(fileLines({ path: join(path, 'none'), depth: 1, detail: 'names' }, new Set())).toEqual([]);
-  expect(fileLines({ path: join(path, 'pod/link'), depth: 1, detail: 'names' }, new Set())).toEqual(
-    [],
-  );
+  const at = (name: string) =>
+    filesIn({ path: join(path, name), depth: 1, detail: 'names' }, new Set());
+  expect(at('none')).toEqual({ lines: [], hasServedMount: false });
+  expect(at('pod/link')).toEqual({ lines: [], hasServedMount: false });
 });

@@ -12,14 +12,22 @@ export interface Folder {
   readonly detail: 'names' | 'sizes' | 'contents';
 }
 
-/** A line for each entry of a directory and below. Entries in `silent` are only named. */
-export function fileLines(folder: Folder, silent: ReadonlySet<string>): readonly string[] {
+export interface FilesSeen {
+  /** One for each entry of a directory and below. */
+  readonly lines: readonly string[];
+  /** Whether an entry is a mount whose server may not answer. Such an entry is only named. */
+  readonly hasServedMount: boolean;
+}
+
+export function filesIn(folder: Folder, served: ReadonlySet<string>): FilesSeen {
   const lines: string[] = [];
+  let hasServedMount = false;
   const walk = (path: string, depth: number): void => {
     // Names without types: for these the kernel would ask a silent mount.
     for (const name of unlessGone(() => readdirSync(path)) ?? []) {
       const entry = join(path, name);
-      if (silent.has(entry)) {
+      if (served.has(entry)) {
+        hasServedMount = true;
         lines.push(`file ${entry} is a mount of a server`);
         continue;
       }
@@ -33,7 +41,7 @@ export function fileLines(folder: Folder, silent: ReadonlySet<string>): readonly
   };
   // The target of a link is compared under its own name.
   if (unlessGone(() => lstatSync(folder.path))?.isDirectory()) walk(folder.path, folder.depth);
-  return lines;
+  return { lines, hasServedMount };
 }
 
 function wordsFor(path: string, stats: Stats, detail: Folder['detail']): string {

@@ -1,7 +1,7 @@
 import { defined } from '../../src/lib/std/defined.ts';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import type { Break, Expected } from '../break.ts';
-import type { HealthyPod } from './compare.ts';
+import type { SeenPod } from './compare.ts';
 import type { CaseResult, Seen } from './result.ts';
 
 /** The output of `check -o json` and its exit code. */
@@ -19,7 +19,7 @@ const CODES: Readonly<Record<Seen['verdict'], number>> = { clear: 0, found: 1, u
 export function judgeCheck(
   { kind, fault, expected }: Case,
   checked: Checked,
-  healthy: readonly HealthyPod[] = [],
+  healthy: readonly SeenPod[] = [],
 ): Seen {
   const reports = faultsIn(checked.report);
   const own = reports.find(({ name }) => name === fault);
@@ -69,7 +69,7 @@ function ownProblems(own: FaultSeen, expected: Expected): readonly string[] {
 /** A pod that the break did not touch must have no finding, and above all no action. */
 function healthyPodProblems(
   { name, findings }: FaultSeen,
-  healthy: readonly HealthyPod[],
+  healthy: readonly SeenPod[],
 ): readonly string[] {
   return findings.flatMap((finding) => {
     const words = JSON.stringify([fieldAt(finding, 'subject'), fieldAt(finding, 'actions')]);

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { labCgroup } from '../cgroups.ts';
 import { PLACES } from '../places.ts';
-import { labCgroup } from '../runtime/lab-cgroup.ts';
 import { unlessGone } from '../unless-gone.ts';
-import type { Snapshot } from './compare.ts';
 import { mountLine } from './mount-line.ts';
 
 /** Version 2 has one tree here, version 1 one for each controller. */
@@ -13,7 +12,7 @@ const CGROUPS = '/sys/fs/cgroup';
  * What a lab could leave behind on the machine: mounts, processes, its directory, its cgroups. The
  * machine does other work meanwhile, so only objects with one of these names count.
  */
-export function outsideOf(names: readonly string[]): Snapshot {
+export function outsideOf(names: readonly string[]): readonly string[] {
   const isOurs = (name: string) => names.includes(name);
   const marks = names.flatMap((name) => [`${PLACES.lab}/${name}`, labCgroup(name)]);
   const isMarked = (text: string) => marks.some((mark) => text.includes(mark));

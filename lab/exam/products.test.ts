@@ -8,7 +8,9 @@ import type { ExamNode } from './exam-node.ts';
 import { runCase } from './run-case.ts';
 
 const UID = '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01';
-const AT_REST: Snapshot = ['process kubelet', `pod practice/web-0 ${UID} ready`];
+const AT_REST = ['process kubelet', `pod practice/web-0 ${UID} ready`];
+const PODS = [{ name: 'practice/web-0', uid: UID }];
+const seen = (lines: readonly string[]): Snapshot => ({ lines, pods: PODS, hasServedMount: false });
 const CODES = { clear: 0, found: 1, unknown: 2 } as const;
 
 interface FaultReported {
@@ -84,7 +86,7 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     heal: async () => {
       things = AT_REST;
     },
-    snapshot: async () => things,
+    snapshot: async () => seen(things),
     kubediag: async ([command, ...args]) => {
       if (command !== 'recover') return check();
       return args.includes('--dry-run') ? dryRun() : recover();
@@ -94,7 +96,7 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
 
 async function failedOf(product: Product, cases: readonly Break[]): Promise<readonly string[]> {
   const results = await Promise.all(
-    cases.map((each) => runCase(each, nodeWith(product, each), async () => AT_REST)),
+    cases.map((each) => runCase(each, nodeWith(product, each), async () => seen(AT_REST))),
   );
   return results.filter(({ passed }) => !passed).map(({ name }) => name);
 }

@@ -66,7 +66,7 @@ async function nodeAtRest(node: ExamNode): Promise<Snapshot> {
   for (let before = await node.snapshot(); ; ) {
     await sleep(CHECK_AGAIN_MS);
     const now = await node.snapshot();
-    const changes = changesBetween(before, now);
+    const changes = changesBetween(before.lines, now.lines);
     if (changes.length === 0) return now;
     if (performance.now() > deadline) {
       throw new Error(`the node does not settle, so nothing can be compared: ${changes[0]}`);

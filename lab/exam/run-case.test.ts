@@ -20,6 +20,8 @@ const asked: Break = {
   make: async () => {},
 };
 
+const seen = (lines: readonly string[]) => ({ lines, pods: [], hasServedMount: false });
+
 /** A node that can be broken in one way; the options say what goes wrong with it. */
 function syntheticNode(
   options: { slip?: string; trace?: string; remains?: string; failsToBreak?: boolean } = {},
@@ -36,7 +38,7 @@ function syntheticNode(
     heal: async () => {
       things = ['mount /', 'process kubelet', ...(options.remains ? [options.remains] : [])];
     },
-    snapshot: async () => things,
+    snapshot: async () => seen(things),
     kubediag: async ([command, ...args]) => {
       if (args.includes('--dry-run')) {
         things = [...things, ...(options.trace ? [options.trace] : [])];
@@ -58,7 +60,7 @@ function syntheticNode(
   return node;
 }
 
-const atRest = async () => ['mount /', 'process kubelet'];
+const atRest = async () => seen(['mount /', 'process kubelet']);
 
 test('a fault that is found, repaired and gone has passed', async () => {
   const parts: string[] = [];

@@ -6,8 +6,8 @@ import { caseName } from './cases.ts';
 import { checkNode } from './check-node.ts';
 import {
   changesBetween,
-  type HealthyPod,
   healthyPods,
+  type SeenPod,
   type Snapshot,
   unannounced,
   unchanged,
@@ -41,12 +41,13 @@ export async function runCase(
 ): Promise<CaseRun> {
   const clock = partClock(onPart);
   const begun = performance.now();
-  let baseline: Snapshot | undefined;
+  // If the node was never at rest, everything on it counts as left behind.
+  let baseline: Snapshot = { lines: [], pods: [], hasServedMount: false };
   const answers = await orFailure(async () => {
     baseline = await clock.time('compare', atRest);
     return answersOf(asked, node, baseline, clock.time);
   });
-  const left = await orFailure(() => healed(node, baseline ?? [], clock.time));
+  const left = await orFailure(() => healed(node, baseline, clock.time));
   const isAtRest = left.problems.length === 0 && left.sideEffects.length === 0;
   const all: Answers = {
     ...answers,
@@ -119,7 +120,7 @@ async function answersOf(
 
   const checked = await time('check', () => checkNode(node));
   const { verdict, state, problems } = judgeCheck(asked, checked, healthy);
-  const ours = readersOn(broken);
+  const ours = broken.hasServedMount ? READERS : [];
   const looked = await time('compare', () => compared(node, broken, { announced: ours, healthy }));
 
   const args = recoverArguments(asked, checked.report);
@@ -167,10 +168,7 @@ const MUST_IS_MISSING =
   'the break does not declare what its repair must change, so a false "done" would pass';
 
 /** A reader that asked a silent server cannot be ended until the mount is gone. */
-function readersOn(broken: Snapshot): readonly string[] {
-  const isServed = broken.some((line) => line.endsWith(' is a mount of a server'));
-  return isServed ? ['+ process kubediag-reader', '- process kubediag-reader'] : [];
-}
+const READERS = ['+ process kubediag-reader', '- process kubediag-reader'];
 
 /** The kubelet needs a moment after the repair, so the check is repeated for a while. */
 async function verified(asked: Break, node: ExamNode): Promise<readonly string[]> {
@@ -181,14 +179,14 @@ async function verified(asked: Break, node: ExamNode): Promise<readonly string[]
 interface Terms {
   readonly announced: readonly string[];
   readonly must?: readonly string[];
-  readonly healthy?: readonly HealthyPod[];
+  readonly healthy?: readonly SeenPod[];
 }
 
 /** Lasting differences: a kubelet that is still working gets time to finish. */
 function compared(node: ExamNode, before: Snapshot, { announced, must = [], healthy }: Terms) {
   const check = async () => {
     const now = await node.snapshot();
-    const changes = changesBetween(before, now);
+    const changes = changesBetween(before.lines, now.lines);
     const strange = unannounced(changes, announced, healthy);
     return { now, strange, missing: unchanged(changes, must) };
   };

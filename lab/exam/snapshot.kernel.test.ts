@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXECUTABLE, runProgram } from '../../test/rig/run-kubediag.ts';
 import { runningLab } from '../enter.ts';
 import { WEB_POD } from '../healthy-pods.ts';
-import { changesBetween, type Snapshot } from './compare.ts';
+import { changesBetween } from './compare.ts';
 import { type LabNode, labNode } from './lab-node.ts';
 import { YOUNG_MS } from './limits.ts';
 import { outsideOf } from './outside.ts';
@@ -12,7 +12,7 @@ const NAME = `snapshot-${process.pid}`;
 const SILENT = '/var/lib/kubelet/plugins/silent';
 
 let node: LabNode;
-let baseline: Snapshot;
+let baseline: readonly string[];
 
 const lab = (command: string, ...args: readonly string[]) =>
   runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...args]);
@@ -23,7 +23,7 @@ const there = async (script: string) => {
 /** A process that has just begun does not count yet. */
 const later = async () => {
   await sleep(2 * YOUNG_MS);
-  return node.snapshot();
+  return (await node.snapshot()).lines;
 };
 const changes = async () => changesBetween(baseline, await later());
 

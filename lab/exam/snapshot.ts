@@ -7,7 +7,7 @@ import type { ListedContainer, ListedPod, PracticeNode } from '../practice-node.
 import { hasEnded } from '../process-mark.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { Snapshot } from './compare.ts';
-import { fileLines } from './files.ts';
+import { filesIn } from './files.ts';
 import { COMMAND_LINE_MAX, RUNTIME_ANSWER_MS, YOUNG_MS } from './limits.ts';
 import { mountLine } from './mount-line.ts';
 import { mountTablesHere } from './mount-tables.ts';
@@ -59,21 +59,26 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   const tables = mountTablesHere();
   const own = [...tables.values()][0] ?? [];
   const things = await thingsOf(runtime);
+  const files = FOLDERS.map((folder) => filesIn(folder, servedTargets(own)));
   const processes = processesHere().map((each) => ({ ...each, words: withPod(each, things) }));
   const lines = [
     ...[...tables].flatMap(([namespace, table], at) =>
       at === 0 ? table.map(mountLine) : linesInside(namespace, table, processes),
     ),
     ...processes.map(({ words }) => `process ${words}`),
-    ...FOLDERS.flatMap((folder) => fileLines(folder, silentTargets(own))),
+    ...files.flatMap((folder) => folder.lines),
     ...runtimeLines(things),
   ];
   const isAside = (line: string) => ASIDE.some((isOfThese) => isOfThese(line));
-  return lines
-    .filter((line) => !isAside(line))
-    .map(withoutAccident)
-    .filter(onceEach())
-    .toSorted();
+  return {
+    lines: lines
+      .filter((line) => !isAside(line))
+      .map(withoutAccident)
+      .filter(onceEach())
+      .toSorted(),
+    pods: things.pods.map((pod) => ({ name: `${pod.namespace}/${pod.name}`, uid: pod.uid })),
+    hasServedMount: files.some((folder) => folder.hasServedMount),
+  };
 }
 
 /** "cat of pod UID": all containers run the same program, and must be distinguished. */
@@ -101,7 +106,7 @@ function linesInside(
 }
 
 /** Mounts whose server may not answer. */
-function silentTargets(table: readonly string[]): ReadonlySet<string> {
+function servedTargets(table: readonly string[]): ReadonlySet<string> {
   const served = table.map(mountLine).filter((line) => / (fuse|nfs|cifs|9p|ceph)/.test(line));
   return new Set(served.map((line) => unescapeOctal(line.split(' ')[1] ?? '')));
 }

@@ -30,7 +30,7 @@ function whyNotStarted(
   { code, why }: { readonly code?: string; readonly why: string },
 ): string {
   if (code === 'ENOENT') return `there is no ${program}`;
-  return why.endsWith(' EACCES')
+  return code === 'EACCES'
     ? `${program} is no program, or may not be executed`
     : `${program} does not start: ${why}`;
 }

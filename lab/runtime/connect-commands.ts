@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as cri from '../../src/lib/cri/generated/cri.ts';
+import { labCgroup } from '../cgroups.ts';
 import { PLACES } from '../places.ts';
 import {
   type ContainerOptions,
@@ -13,7 +14,6 @@ import {
 import { containerConfigOf, podConfigOf } from './cri-configs.ts';
 import { CriDriver } from './cri-driver.ts';
 import * as drive from './generated/cri-drive.ts';
-import { labCgroup } from './lab-cgroup.ts';
 
 const SERVICE = 'v1.RuntimeService';
 

@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
-import { startCompanion } from '../../src/lib/process/companion.ts';
+import { type CompanionExit, startCompanion } from '../../src/lib/process/companion.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../../src/lib/process/system-program.ts';
+import { joinCgroup } from '../cgroups.ts';
 import { PLACES } from '../places.ts';
-import { joinCgroup } from './join-cgroup.ts';
 import { OUTPUT_BYTES_MAX, START_MS } from './limits.ts';
 import { runcRefusal } from './runc-errors.ts';
 
@@ -23,9 +23,6 @@ export interface ContainerProcess {
   readonly ended: Promise<number>;
   kill(): void;
 }
-
-/** As a shell counts: the number of SIGKILL, and 128. */
-const KILLED = 137;
 
 /** The root of a container while it is created; each sees only its own. */
 const ROOT = `${PLACES.lab}/container-root`;
@@ -75,12 +72,12 @@ export async function startContainerProcess(
   const child = startCompanion(command, {
     onOutput: hear,
     onErrorOutput: hear,
-    onEnd: (why) => {
+    onEnd: (why, exit) => {
       const refused = refusal(said, options.mounts);
       started.reject(new Error(refused ?? `the container was not made: ${why}: ${said}`));
-      ended.resolve(exitCodeOf(why));
+      ended.resolve(exitCodeOf(exit));
     },
-    onGone: () => ended.resolve(KILLED),
+    onGone: () => ended.resolve(exitCodeOf({ signal: 'SIGKILL' })),
   });
   const late = setTimeout(() => {
     child.abandon();
@@ -116,12 +113,7 @@ function kernelText(why: string): string {
   return why.toLowerCase();
 }
 
-// it ended with code 143, it ended with SIGTERM
-const ENDED = /(?:code (\d+)|(SIG[A-Z0-9]+))$/;
-
 /** As a shell counts: a signal is its number and 128. */
-function exitCodeOf(why: string): number {
-  const [, code, signal] = ENDED.exec(why) ?? [];
-  if (code !== undefined) return Number(code);
-  return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+function exitCodeOf({ code = null, signal = null }: Partial<CompanionExit> = {}): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }

@@ -3,12 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeCgroupTree } from '../cgroup-tree.ts';
+import { labCgroup, removeCgroupTree } from '../cgroups.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../namespaces.ts';
 import { PLACES } from '../places.ts';
 import { IMAGE_NAMES, type PodOptions, type RuntimeCommands } from '../practice-node.ts';
 import { connectCommands } from './connect-commands.ts';
-import { labCgroup } from './lab-cgroup.ts';
 
 const WEB = { name: 'web', namespace: 'shop', uid: '0d7a3c52-5b1e-4c0f-9a53-2f6c1f6f2b01' };
 

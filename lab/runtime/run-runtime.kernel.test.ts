@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { removeCgroupTree } from '../cgroup-tree.ts';
+import { labCgroup, removeCgroupTree } from '../cgroups.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../namespaces.ts';
 import { PLACES } from '../places.ts';
 import { childOf } from '../process-mark.ts';
 import { connectCommands } from './connect-commands.ts';
 import { describeRuntime } from './contract.ts';
-import { labCgroup } from './lab-cgroup.ts';
 
 const SCRIPT = `
   import { runRuntime } from ${JSON.stringify(join(import.meta.dirname, 'run-runtime.ts'))};

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../src/lib/std/message-of.ts';
+import { leaveCgroup } from '../cgroups.ts';
 import { startContainerProcess } from './container-process.ts';
 import type { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
-import { leaveCgroup } from './join-cgroup.ts';
 import { THINGS_MAX } from './limits.ts';
 import { prepareHostPaths } from './prepare-host-paths.ts';
 import {

@@ -4,7 +4,7 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import { removeCgroupTree } from '../../lab/cgroups.ts';
 import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { containerdConfig } from '../../lab/runtime/containerd-config.ts';

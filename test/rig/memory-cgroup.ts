@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import { removeCgroupTree } from '../../lab/cgroups.ts';
 
 /** A cgroup that limits memory, on a kernel with the first hierarchy of them or the second. */
 export interface MemoryCgroup {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import { removeCgroupTree } from '../../lab/cgroups.ts';
 import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import { PLACES } from '../../lab/places.ts';
 import { BUSYBOX_IMAGE } from '../../test/rig/busybox-image.ts';

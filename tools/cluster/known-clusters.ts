@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import { removeCgroupTree } from '../../lab/cgroups.ts';
 import { type Claim, claimNow } from '../../lab/claim.ts';
 import { endNamespaces, enteringInto } from '../../lab/namespaces.ts';
 import { killIfThere } from '../../lab/process-mark.ts';

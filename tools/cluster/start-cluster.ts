@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import { removeCgroupTree } from '../../lab/cgroups.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import { type Binaries, findBinaries } from './binaries.ts';

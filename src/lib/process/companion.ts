@@ -18,10 +18,16 @@ export interface CompanionEvents {
   readonly onOutput: (chunk: Buffer) => void;
   /** What it writes as errors; without it they are thrown away. */
   readonly onErrorOutput?: (chunk: Buffer) => void;
-  /** It ended, or could not be started. Not called once it was abandoned. */
-  readonly onEnd: (why: string) => void;
+  /** It ended, or could not be started: then it has no exit. Not called once it was abandoned. */
+  readonly onEnd: (why: string, exit?: CompanionExit) => void;
   /** It was abandoned, and has died since. */
   readonly onGone: () => void;
+}
+
+/** As Node.js reports it: one of the two is null. */
+export interface CompanionExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** A child we talk to over pipes for as long as we like, and can leave behind at any moment. */
@@ -40,15 +46,15 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable | null>;
 
 export function startCompanion(command: CompanionCommand, events: CompanionEvents): Companion {
   let isAbandoned = false;
-  const end = (why: string) => {
-    if (!isAbandoned) events.onEnd(why);
+  const end: CompanionEvents['onEnd'] = (why, exit) => {
+    if (!isAbandoned) events.onEnd(why, exit);
   };
   const child = started(command, events.onErrorOutput !== undefined, (error) =>
     end(`it could not be started: ${error.message}`),
   );
   child?.on('exit', (code, signal) => {
     if (isAbandoned) events.onGone();
-    else end(`it ended with ${signal ?? `code ${code}`}`);
+    else end(`it ended with ${signal ?? `code ${code}`}`, { code, signal });
   });
   // With no file descriptors left there is a child object, but it has no pipes.
   child?.stdout?.on('data', events.onOutput);

@@ -1,5 +1,17 @@
+import { globSync } from 'node:fs';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { killIfThere } from './process-mark.ts';
+
+/** A killed process leaves its cgroup a moment later. */
+const TRIES_MAX = 50;
+const TRY_MS = 100;
+
+/** The parent of all cgroups of a lab, in the hierarchies of the machine. */
+export function labCgroup(name: string): string {
+  return `/kubediag-lab-${name}`;
+}
 
 /**
  * Creates a cgroup and moves a process into it, in the first writable hierarchy: one is enough to
@@ -31,6 +43,33 @@ export async function leaveCgroup(cgroup: string, top: string): Promise<void> {
       if (!isGone) break;
     }
   }
+}
+
+/** Ends every process in a cgroup and below it, and removes it from every hierarchy. */
+export async function removeCgroupTree(cgroup: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const folders = await foldersOf(cgroup);
+    if (folders.length === 0) return;
+    if (tries > TRIES_MAX) throw new Error(`cgroups cannot be removed: ${folders.join(' ')}`);
+    for (const folder of folders) {
+      for (const pid of await membersOf(folder)) killIfThere(pid);
+      await rmdir(folder).catch(() => {});
+    }
+    if (tries > 1) await sleep(TRY_MS);
+  }
+}
+
+/** Deepest first, because a cgroup with children stays. */
+async function foldersOf(cgroup: string): Promise<readonly string[]> {
+  const tops = (await hierarchies()).map((hierarchy) => join(hierarchy, cgroup));
+  return tops
+    .flatMap((top) => globSync('**/', { cwd: top }).map((folder) => resolve(top, folder)))
+    .toSorted((left, right) => right.length - left.length);
+}
+
+async function membersOf(folder: string): Promise<number[]> {
+  const text = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
+  return text.split('\n').filter(Boolean).map(Number);
 }
 
 // cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec,relatime 0 0

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { calledAs } from './called-as.ts';
+import { calledAs } from './own-program.ts';
 
 test('a shown command begins with a word that starts this program', () => {
   const bin = mkdtempSync(join(tmpdir(), 'kubediag-bin-'));
