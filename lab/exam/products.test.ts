@@ -73,7 +73,7 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     if (repair === 'none') return output(CODES[verdict], `${verdict}: nothing to do\n`);
     isRepaired = true;
     // What goes and comes again is another one then, though a line of both begins alike.
-    const actions = must.map((line) => (line.startsWith('+') ? `${line} anew` : line));
+    const actions = must.map((line) => (line.startsWith('+') ? `${line} again` : line));
     if (product.recover !== 'only says done') change(actions);
     return output(doneCode, 'done  repaired\n');
   };

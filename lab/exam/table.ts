@@ -1,3 +1,4 @@
+import { counted } from '../../src/lib/std/counted.ts';
 import type { Terminal } from '../../src/lib/terminal/terminal.ts';
 import { wrapText } from '../../src/lib/terminal/wrap.ts';
 import type { CaseResult, ExamResult } from './result.ts';
@@ -118,10 +119,6 @@ function scoreLine(exam: ExamResult, paint: Paint): string {
   const score = `${passed} of ${cases.length} passed`;
   const isGood = failed === 0 && cases.length > 0 && notRun.length === 0;
   return `score    ${paint(isGood ? 'green' : 'red', score)} (${parts.join(', ')}) in ${seconds(tookMs)}`;
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 function seconds(ms: number): string {

@@ -94,18 +94,18 @@ test('v1.18.8 reuses a subPath mount whose source is gone, so its container cann
   expect(await on(mountLine)).toContain('//deleted ');
   await on(`umount ${TARGET}`);
   await until(
-    'it was mounted anew',
+    'it was mounted again',
     `${mountLine}; cat ${TARGET}`,
     /nginx.conf \/[\s\S]*changed\n$/,
   );
 });
 
-test('v1.36.3 mounts it anew when its container starts again', async () => {
+test('v1.36.3 mounts it again when its container starts again', async () => {
   await report({ version: 'v1.36.3', collects: true });
   await put(settings('changed again\n'));
   await until('the source is gone', mountLine, /\/\/deleted /);
   await on(endContainer);
-  await until('it was mounted anew', `cat ${TARGET}`, 'changed again\n');
+  await until('it was mounted again', `cat ${TARGET}`, 'changed again\n');
   expect(await on(mountLine)).not.toContain('deleted');
 });
 

@@ -107,7 +107,7 @@ function watch(
   }
   const since = store.changesSince(Number(query.get('resourceVersion') ?? 0));
   if (!since) {
-    send(response, status(410, 'Expired', 'too old resource version: list anew'));
+    send(response, status(410, 'Expired', 'too old resource version: list again'));
     return;
   }
   response.writeHead(200, { 'content-type': 'application/json' });

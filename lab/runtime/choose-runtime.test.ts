@@ -79,5 +79,5 @@ test('a socket that is none, or that nobody serves, is refused', () => {
   const endpoint = join(scratch, 'file');
   expect(refusalOf({ kind: 'auto', endpoint }).why).toBe(`there is nothing at ${endpoint}`);
   writeFileSync(endpoint, '');
-  expect(refusalOf({ kind: 'auto', endpoint }).why).toBe(`nobody listens at ${endpoint}`);
+  expect(refusalOf({ kind: 'auto', endpoint }).why).toBe(`nothing listens at ${endpoint}`);
 });

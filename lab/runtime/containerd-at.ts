@@ -24,7 +24,7 @@ export function containerdAt(endpoint: string): FoundContainerd {
   const refuse = (why: string) => new Refusal(WHAT, why, TODO);
   if (!existsSync(socket)) throw refuse(`there is nothing at ${socket}`);
   const inode = listenerAt(realpathSync(socket));
-  if (inode === undefined) throw refuse(`nobody listens at ${socket}`);
+  if (inode === undefined) throw refuse(`nothing listens at ${socket}`);
   const pid = ownerOf(inode);
   if (pid === undefined) throw refuse(`who listens at ${socket} cannot be seen from here`);
   const containerd = readlinkSync(`/proc/${pid}/exe`);

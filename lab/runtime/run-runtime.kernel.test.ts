@@ -27,7 +27,7 @@ async function start({ enter }: PrivateNamespaces): Promise<ChildProcess> {
 
 describeRuntime('our own', async (inside) => void (await start(inside)));
 
-test('the containers of our own runtime end with it, and it can begin anew', async () => {
+test('the containers of our own runtime end with it, and it can begin again', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-runtime-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const lab = basename(scratch).toLowerCase();

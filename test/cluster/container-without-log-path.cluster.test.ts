@@ -14,7 +14,7 @@ const SOON = { timeout: 30_000, interval: 100 };
 const SLOW = { timeout: 90_000, interval: 2_000 };
 /** The kubelet collects once a minute. */
 const COLLECTION_MS = 65_000;
-/** Of a pod that nobody knows. */
+/** Of an orphaned pod. */
 const POD_UID = '6f1f9c5e-5b0e-4a52-9d0f-0c1d2e3f4a5b';
 
 /** The chain that the first who met this fault had to rebuild his kubelet for. */

@@ -11,7 +11,7 @@ import { healthz, type StuckCluster, stuckCluster } from './stuck-cluster.ts';
 const FAULT = 'dead-volume-mount';
 const LEFT_OVER = 'orphaned-volume-metadata';
 const SLOW = { timeout: 60_000, interval: 500 };
-/** Of a pod that nobody knows. */
+/** Of an orphaned pod. */
 const POD_UID = '3c9d1f60-7b7e-4f0c-a1de-52c8f4e6b036';
 /** A leftover of a volume is reported when it is a minute old; the test does not wait so long. */
 const YOUNG = ['--min-age', '1s'];

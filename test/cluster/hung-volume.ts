@@ -29,7 +29,7 @@ const CSI_DATA = {
 };
 
 /**
- * A volume of a pod that nobody knows, whose server takes every request and answers none:
+ * A volume of an orphaned pod, whose server takes every request and answers none:
  * `place` is what lies below pods/<uid>/volumes, such as "kubernetes.io~csi/data/mount". Comes back
  * when the kubelet hangs on it.
  */

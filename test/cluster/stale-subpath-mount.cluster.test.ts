@@ -159,7 +159,7 @@ function sameWithMissingParts(
   it(`is unknown without containerd where it was ${state}, and says why`, async () => {
     const { code, verdict, reason } = await checkWithout(clusterCheck(), 'containerd');
     expect({ code, verdict }).toEqual({ code: 2, verdict: 'unknown' });
-    expect(reason).toContain('nobody listens at /run/containerd/containerd.sock');
+    expect(reason).toContain('nothing listens at /run/containerd/containerd.sock');
   });
 }
 

@@ -8,7 +8,7 @@ import { startCluster } from '../../tools/cluster/start-cluster.ts';
 import { ClusterCheck } from './cluster-check.ts';
 import { type HungVolume, mountHungVolume } from './hung-volume.ts';
 
-/** Of a pod that nobody knows. */
+/** Of an orphaned pod. */
 const POD_UID = 'b2f1c7a4-91d3-4e57-8a60-3d5c2b7e9f18';
 
 export interface StuckCluster {

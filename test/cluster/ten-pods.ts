@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
-/** Pods whose volume is written anew by changeContents: each kind that the kubelet writes itself. */
+/** Pods whose volume is written again by changeContents: each kind that the kubelet writes itself. */
 export const CHANGING = ['core2', 'with-labels', 'with-projected', 'with-secret'] as const;
 
 /** Where each of them shows the file. */

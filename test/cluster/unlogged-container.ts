@@ -5,7 +5,7 @@ import type { SharedCluster } from './shared-cluster.ts';
 /** Not the driver's own time limit: a runtime that is well makes a container within seconds. */
 const CALL_MS = 30_000;
 
-/** How the container is called, and whether it carries the labels of a pod that nobody knows. */
+/** How the container is called, and whether it carries the labels of an orphaned pod. */
 export interface UnloggedOptions {
   readonly name: string;
   readonly podUid?: string;

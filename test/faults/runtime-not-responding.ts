@@ -56,7 +56,7 @@ interface SilentWorker extends Pick<StoppedWorker, 'unit' | 'journal' | 'kernel'
 }
 
 const WORDS: Partial<Record<ReadFailure, string>> = {
-  refused: `nobody listens at ${SOCKET}`,
+  refused: `nothing listens at ${SOCKET}`,
   missing: `there is no socket ${SOCKET}`,
   timeout: `no answer from ${SOCKET} within 5000 ms`,
 };
@@ -174,7 +174,7 @@ function withPluginLine(): NodeMaker {
     maker.set(
       'runtime',
       { socket: plugin, call },
-      { failure: 'refused', detail: 'nobody listens' },
+      { failure: 'refused', detail: 'nothing listens' },
     );
   }
   addUnit(maker, ['containerd.service'], ['containerd'], RUNS);

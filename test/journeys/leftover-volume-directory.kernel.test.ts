@@ -235,7 +235,7 @@ describe('who holds the volume', () => {
     expect((await check(node)).findings).toMatchObject([{ reason: 'LeftoverHoldsData' }]);
   });
 
-  it('and still writes to it is named, with a warning where the pod was made anew', async () => {
+  it('and still writes to it is named, with a warning where the pod was recreated', async () => {
     const { node } = await makeNode();
     await node.startKubelet({ says: { version: 'v1.7.4', pods: [podOf(OTHER)] } });
     leaveMany(node, 10);

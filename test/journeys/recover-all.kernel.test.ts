@@ -127,7 +127,7 @@ describe('recover without a fault', () => {
     expect(position.code).toBe(64);
   });
 
-  it('checks anew after each repair: what one uncovers is not called clear', async () => {
+  it('checks again after each repair: what one uncovers is not called clear', async () => {
     const volume = 'kubernetes.io~csi/pvc-7';
     const { node } = await makeHung(`${volume}/mount`, { loop: 'failing' });
     node.write(join(volumeOf(node, volume), 'vol_data.json'), '{"driverName":"csi.example.com"}');

@@ -77,7 +77,7 @@ export class FaultySubpathNode {
     return readJournal(this.node.stateFolder);
   }
 
-  /** The file is written anew below its mount, and the container cannot start any more. */
+  /** The file is written again below its mount, and the container cannot start any more. */
   breakNode(): { readonly stale: string; readonly tables: MountTables } {
     this.#volume.update();
     const container = { ...refusedBecauseOf(this.#volume.target), pod: CORE, name: 'debian' };

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * Looks like a kubelet on the node: its name, its flags, its read-only port. What
- * it answers stands in a file, and is read anew for each request, so that a test can change it.
+ * it answers stands in a file, and is read again for each request, so that a test can change it.
  */
 export interface KubeletResponses {
   /** "v1.18.8", as in its metrics. */

@@ -120,7 +120,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
       utimesSync(at('a.deleting~2'), then, then);
     }),
 
-  'made anew': async () => {
+  recreated: async () => {
     const action = pinned();
     renameSync(at('a.deleting~2'), join(scratch, 'kept-inode'));
     makeOld('a.deleting~2');

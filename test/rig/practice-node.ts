@@ -30,7 +30,7 @@ export interface Subpath {
   readonly target: string;
   /** Mounts what the volume shows now; the kubelet does so before it starts the container. */
   bind(): Promise<void>;
-  /** Writes the volume anew, which deletes what was bound. */
+  /** Writes the volume again, which deletes what was bound. */
   update(): void;
   /** Whether the runtime could mount it into a container: the kernel's answer otherwise. */
   tryMount(): Promise<string>;

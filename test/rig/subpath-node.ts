@@ -93,7 +93,7 @@ export class SubpathNode {
     this.#running = container;
   }
 
-  /** Writes the volume anew and stops the container: from now on it cannot start. */
+  /** Writes the volume again and stops the container: from now on it cannot start. */
   async makeStale(): Promise<void> {
     this.volume.update();
     if (this.#running === undefined) throw new Error('no container runs that could be stopped');

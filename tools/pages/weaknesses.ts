@@ -223,7 +223,7 @@ const ownProcessors: readonly Weakness[] = [
   ],
   [
     'One search disabled certificate verification for the whole process',
-    ['pipeline/operations/run-search.test.ts', 'is verified, for each question anew'],
+    ['pipeline/operations/run-search.test.ts', 'is verified, for each question again'],
   ],
   [
     'The token of any Secret was sent to any server',

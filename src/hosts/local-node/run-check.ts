@@ -54,7 +54,7 @@ export async function runCheck(
   const recorder = new RecordingNode(node);
   const shown = new WaitsShown(node, progress);
   const snapshot = takeSnapshot(recorder, asked.settings, (title) =>
-    shown.doing(`looking: ${title}`),
+    shown.doing(`reading: ${title}`),
   );
   const judged = await checkUp(asked.faults, snapshot, asked.only);
   const facts = await nodeFacts(snapshot);

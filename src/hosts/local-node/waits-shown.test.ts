@@ -23,7 +23,7 @@ test('a wait is shown once it is long, and what is done again after it', () => {
     longestWait: undefined as { source: string; waitedMs: number; limitMs: number } | undefined,
   };
   const shown = new WaitsShown(node, (text) => reported.push(text));
-  shown.doing('looking: Every process of the node');
+  shown.doing('reading: Every process of the node');
   node.longestWait = { source: '/mnt/share', waitedMs: 400, limitMs: 2_000 };
   vi.advanceTimersByTime(500);
   node.longestWait = { source: '/mnt/share', waitedMs: 1_400, limitMs: 2_000 };
@@ -33,6 +33,6 @@ test('a wait is shown once it is long, and what is done again after it', () => {
   shown.end();
   vi.advanceTimersByTime(5_000);
   vi.useRealTimers();
-  const doing = 'looking: Every process of the node';
+  const doing = 'reading: Every process of the node';
   expect(reported).toEqual([doing, doing, 'waiting for /mnt/share (1 of 2 s)', doing, '']);
 });

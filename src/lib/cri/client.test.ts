@@ -240,7 +240,7 @@ describe('something that is no runtime', () => {
     expect(error.message).toBe(`CRI Version: there is no socket ${join(folder, 'none.sock')}`);
   });
 
-  it('is refused when nobody listens', async () => {
+  it('is refused when nothing listens', async () => {
     await writeFile(join(folder, 'left.sock'), '');
     expect((await failureOf(connect(join(folder, 'left.sock')).version())).failure).toBe('refused');
   });

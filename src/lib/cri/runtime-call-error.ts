@@ -3,7 +3,7 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 export type RuntimeFailure =
   | 'missing' // no socket at that path, or no such container
   | 'denied'
-  | 'refused' // the socket is there, and nobody listens
+  | 'refused' // the socket is there, and nothing listens
   | 'timeout' // somebody listens, and does not answer
   | 'unsupported' // it speaks gRPC, and does not know this call
   | 'malformed' // it speaks, and not gRPC, or not CRI
@@ -92,7 +92,7 @@ function connectFailure(errno: string, socket: string): Class {
     case 'EPERM':
       return { failure: 'denied', detail: `not permitted to connect to ${socket}` };
     case 'ECONNREFUSED':
-      return { failure: 'refused', detail: `nobody listens at ${socket}` };
+      return { failure: 'refused', detail: `nothing listens at ${socket}` };
     case 'EAGAIN':
       // A full queue of unaccepted connections: the runtime is stopped, and others wait already.
       return { failure: 'timeout', detail: `${socket} accepts no more connections` };

@@ -88,7 +88,7 @@ function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is gone already, or nobody listens: then it does not block the lock either.
+    // It is gone already, or nothing listens: then it does not block the lock either.
   }
 }
 

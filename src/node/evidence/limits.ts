@@ -103,7 +103,7 @@ export const CLEANING_SILENCE_MS = 60_000;
 /** So long the kubelet's health check calls a loop well that has stopped. */
 export const CLEANING_WELL_MS = 5 * 60_000;
 
-/** A loop that passes over its work says so every five seconds at least. */
+/** A loop that skips its work says so every five seconds at least. */
 export const CLEANING_SKIPPED_MS = 10_000;
 
 /** Processes that are asked what they hold open in volumes that were to be torn down. */

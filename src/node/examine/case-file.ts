@@ -59,7 +59,7 @@ export interface CaseFile {
   readonly noted: Noted;
 }
 
-/** Where the runtime of a case file can be asked; nobody listens there but the file. */
+/** Where the runtime of a case file can be asked; nothing listens there but the file. */
 const SOCKET = 'given';
 
 /** Makes evidence of loose texts, whichever of them somebody happened to send. */

@@ -91,7 +91,7 @@ function jsonAmongLines(text: string, unreadYaml: readonly string[]): Documents 
     let found = jsonOf(line);
     if (!found) {
       end = closing[at] ?? lines.length;
-      // A slice, and not lines put together anew: most of what begins so is no JSON.
+      // A slice, and not lines put together again: most of what begins so is no JSON.
       if (end < lines.length) found = jsonOf(text.slice(starts[at], starts[end + 1]));
     }
     if (!found) continue;

@@ -52,7 +52,7 @@ export function signature(check: {
 
     function judgedLine(last: LogEntry, count: number): readonly (Observation | Unknown)[] {
       const now = read.readAt ?? endOfLog(read);
-      const claim = `the log says so${count > 1 ? `, ${count} lines of it` : ''}`;
+      const claim = `the log reports it${count > 1 ? `, ${count} lines of it` : ''}`;
       const proof = [{ claim, text: last.text, origin: last.origin }];
       const said = { count, last, proof, ...about(last) };
       if (!last.time || !now) {

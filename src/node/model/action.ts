@@ -16,7 +16,7 @@ export interface ActionArguments {
     readonly target: string;
   };
   /**
-   * Unmounts one dead mount of a pod that nobody knows any more, by force, in the mount namespace of
+   * Unmounts one dead mount of an orphaned pod, by force, in the mount namespace of
    * the kubelet. That ends every request to its filesystem, wherever else it is mounted, so all of
    * those must be orphaned and unused. The mount is pinned as it was diagnosed.
    */
@@ -30,7 +30,7 @@ export interface ActionArguments {
     readonly podUid: string;
   };
   /**
-   * Moves vol_data.json of a CSI volume, which is all that is left of a pod that nobody knows, out of
+   * Moves vol_data.json of a CSI volume, which is all that is left of an orphaned pod, out of
    * the way of the kubelet: to "kubediag-set-aside" below the kubelet's root. It is never deleted.
    */
   readonly 'set-aside': {

@@ -253,7 +253,7 @@ export interface RuntimeAnswer {
 export type ReadFailure =
   | 'missing' // the node answered: there is no such thing
   | 'denied'
-  | 'refused' // nobody listens there
+  | 'refused' // nothing listens there
   | 'timeout' // the node did not answer; on a dead mount this is itself a symptom
   | 'not-asked' // we gave up: the check is over, or too many readers hang already
   | 'too-large'
@@ -292,7 +292,7 @@ function failureText(failure: ReadFailure, detail: string | undefined): string {
 const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
   missing: 'no such file or directory',
   denied: 'permission denied',
-  refused: 'nobody listens there',
+  refused: 'nothing listens there',
   timeout: 'no answer within the time limit',
   'not-asked': 'not asked',
   exited: 'it ended without an answer',

@@ -19,7 +19,7 @@ export function describeNodeReader(
   makeReader: (visit: (node: NodeReader) => Promise<void>) => Promise<NodeReader>,
 ): void {
   describe(`the ${name} node`, () => {
-    const scratch = mkdtempSync(join(tmpdir(), 'kubediag-world-'));
+    const scratch = mkdtempSync(join(tmpdir(), 'kubediag-node-reader-'));
     const kubelet = createServer((request, response) => {
       const body = PAGES[request.url ?? ''];
       response.statusCode = body === undefined ? 401 : 200;

@@ -84,7 +84,7 @@ let savesMemory = false;
 
 /**
  * A reader retains nothing of what it reads, so garbage is better collected early: with long answers it
- * needs a fifth less memory. Not from its start on, for then Node compiles anew whatever it loads.
+ * needs a fifth less memory. Not from its start on, for then Node compiles again whatever it loads.
  */
 function saveMemory(): void {
   if (!savesMemory) setFlagsFromString('--optimize-for-size');

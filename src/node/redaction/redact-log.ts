@@ -34,7 +34,7 @@ function redactLine(
   if (said.length === 0) return [];
   const wordy = said.find(({ isWordy }) => isWordy);
   if (wordy) return [{ number, text: `${headerOf(time)}${redactWordy(message, wordy, rules)}` }];
-  // What wraps the line may not survive, so the line is written anew; plain text stays as it is.
+  // What wraps the line may not survive, so the line is written again; plain text stays as it is.
   const isPlain = text.endsWith(message);
   const safe = isPlain ? redactSentence(text) : `${headerOf(time)}${redactSentence(message)}`;
   return [{ number, text: oneLine(safe) }];

@@ -70,7 +70,7 @@ function tableOf({ answers }: NodeMaker): string {
 describe('it is refused', () => {
   const cases: readonly (readonly [string, () => NodeMaker, string])[] = [
     [
-      'when the mount was made anew since',
+      'when the mount was recreated since',
       () => withMounts(syntheticNode(), (text) => text.replace(/^210 27 0:57/m, '210 27 0:58')),
       'the mount changed since it was diagnosed',
     ],
@@ -90,7 +90,7 @@ describe('it is refused', () => {
       `whether pod ${ORPHAN} lives is not known`,
     ],
     [
-      'without the uid, where the list of pods cannot be had',
+      'without the uid, where the list of pods is not available',
       () => syntheticNode('active-without-any-credential'),
       'a person must name the pod',
     ],

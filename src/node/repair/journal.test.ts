@@ -165,7 +165,7 @@ test('an action of a kind that this version does not know is read as it is', asy
   expect(readJournal(folder)).toMatchObject({ records: { length: 2 }, errors: [] });
 });
 
-test('a full journal begins anew, and no unfinished intent is ever lost', async () => {
+test('a full journal begins again, and no unfinished intent is ever lost', async () => {
   const small = journal(2_000);
   expect(await small.intend(INTENT)).toBe(1); // Never concluded.
   for (let entry = 2; entry < 40; entry += 1) {

@@ -17,7 +17,7 @@ test('nothing stands against the pinned mount, and one that is gone needs nothin
 test.each([
   ['changed', DEAD.replace('0:57', '0:58')],
   ['changed', DEAD.replace('- ceph', '- nfs4')],
-])('a mount that was made anew at this path has %s', (word, line) => {
+])('a mount that was recreated at this path has %s', (word, line) => {
   const what = expect.stringContaining(word);
   const why = `/proc/812/mountinfo now shows ${line}`;
   expect(objection(ROOT, line)).toMatchObject({ state: 'refused', what, why });

@@ -198,7 +198,7 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
     return refused(
       `container "${here.name}" ${runs}, and who made it is not known`,
       `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
-      'find out whose it is, and have it made anew with a log path; do not stop it while the ' +
+      'find out whose it is, and have it recreated with a log path; do not stop it while the ' +
         'kubelet runs: to collect it deletes files of the node',
     );
   }

@@ -52,8 +52,8 @@ test.each([
   ['mounted for the kubelet', /something is mounted on it/],
   ['filled', /it is not empty/],
   ['filled after the last check', /it is not empty/],
-  ['made anew', /it was made anew since it was diagnosed/],
-  ['recreated after the last check', /it was made anew since it was diagnosed/],
+  ['recreated', /it was recreated since it was diagnosed/],
+  ['recreated after the last check', /it was recreated since it was diagnosed/],
   ['too young', /it is too young/],
   ['used', /process \d+ uses it \(cwd\)/],
 ])('one that is %s stays, with the reason, and the others go', (scenario, why) => {

@@ -110,7 +110,7 @@ const STAYING: readonly (readonly [string, Described, RegExp])[] = [
   ['too young', { entries: { [ONE]: {}, [TWO]: { ageMs: LEFTOVER_AGE_MS - 1 } } }, /too young/],
   ['not empty', { entries: { [ONE]: {}, [TWO]: { isEmpty: false } } }, /it is not empty/],
   ['a file', { entries: { [ONE]: {}, [TWO]: { type: 'file' } } }, /it is no folder/],
-  ['made anew', { entries: { [ONE]: {}, other: {}, [TWO]: {} } }, /made anew since/],
+  ['recreated', { entries: { [ONE]: {}, other: {}, [TWO]: {} } }, /recreated since/],
   ['mounted on for the kubelet', { mounts: [onTwo(700)] }, /mounted on it by kubelet \(pid 812\)/],
   [
     'mounted on in another namespace',

@@ -207,7 +207,7 @@ function objectionTo(
   const { status, isEmpty } = entry;
   if (!status) return null;
   if (status.type !== 'folder') return 'it is no folder';
-  if (status.inode !== inode) return 'it was made anew since it was diagnosed';
+  if (status.inode !== inode) return 'it was recreated since it was diagnosed';
   if (isEmpty !== true) return 'it is not empty';
   return status.modifiedMs > changedUntilMs ? 'it is too young' : undefined;
 }

@@ -75,7 +75,7 @@ function remove(
     const status = lstatSync(here, { bigint: true });
     if (!status.isDirectory()) return 'it is no folder';
     if (status.dev !== dev) return 'something is mounted on it';
-    if (String(status.ino) !== inode) return 'it was made anew since it was diagnosed';
+    if (String(status.ino) !== inode) return 'it was recreated since it was diagnosed';
     if (Number(status.mtimeMs) > changedUntilMs) return 'it is too young';
     rmdirSync(here);
     return null;

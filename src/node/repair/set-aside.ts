@@ -191,7 +191,7 @@ async function takenPlace(
   return refused(
     'another file is stored from an earlier time',
     `${to} is there already, and nothing is ever written over it`,
-    'look whether it is still needed, and rename it; then recover again',
+    'check whether it is still needed, and rename it; then recover again',
     {
       commands: [shellCommand(['mv', '--no-clobber', '-T', to, `${to}.earlier`])],
       risk: 'none for the node; the stored file has another name then',

@@ -87,7 +87,7 @@ function lastCopy(action: Unmount, { table, root, process }: KubeletMounts): Out
   const risk = 'what was not copied is lost once the mount or the pod is gone';
   return refused(
     'the mount may hold the last copy of its data',
-    `its source was deleted and nobody writes it anew: volume of kind ${source?.kind}`,
+    `its source was deleted and nobody rebuilds it: volume of kind ${source?.kind}`,
     'copy it out, and look at the copy; only then delete the pod, which unmounts it',
     { commands: [copy], risk },
   );

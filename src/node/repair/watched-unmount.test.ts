@@ -14,7 +14,7 @@ import { type Mount, parseMountTable } from '../evidence/mounts/mount-table.ts';
 import type { HeldProcess } from './held-process.ts';
 import { changeOf, unmountResult, watchMount } from './watched-unmount.ts';
 
-/** As the kubelet mounts it anew. */
+/** As the kubelet mounts it again. */
 const NEW_LINE = `231 22 254:1 /new/nginx.log ${TARGET} rw - ext4 /dev/vda1 rw`;
 const START_TIME = 1893;
 

@@ -82,7 +82,7 @@ export async function unmountResult(
   if (pinned) {
     return { state: 'changed', what: 'the mount changed since it was diagnosed', why: now };
   }
-  // A kubelet that mounts anew at once can be seen before umount is seen to have ended. Code that took
+  // A kubelet that mounts again at once can be seen before umount is seen to have ended. Code that took
   // the pinned mount away, it is gone, and what came after it is untouched.
   return {
     state: 'did',

@@ -1,3 +1,4 @@
+import { counted } from '../../lib/std/counted.ts';
 import { shortId } from '../../lib/std/short-id.ts';
 import { pluginName } from '../../node/evidence/volumes/leftover-names.ts';
 import type { Action, ActionKind } from '../../node/model/action.ts';
@@ -34,7 +35,7 @@ const WORDS: Words = {
     done: 'the mount is gone, and its path answers',
   }),
   'remove-empty-directory': ({ podUid, plugin, leftovers }) => ({
-    description: `remove ${leftovers.length} empty ${leftovers.length === 1 ? 'folder' : 'folders'} of ${pluginName(plugin)} in pod ${podUid}`,
+    description: `remove ${counted(leftovers.length, 'empty directory', 'empty directories')} of ${pluginName(plugin)} in pod ${podUid}`,
     details: ['each by rmdir: left over beside a volume, empty, and mounted in no namespace'],
     same: 'still the same folders, empty, mounted nowhere and unused',
     done: 'the leftover directories are gone',

@@ -221,8 +221,8 @@ test('a recovery that broke off between two actions is finished, as far as it ma
     record: { actions },
   });
   // A later attempt has made a plan of its own, and all of that was done.
-  const anew = [record(1, remove, [{ ...restore, path: '/old' }]), record(2, restore, [])];
-  expect(await attempt(anew, { given: 'none', why: 'not asked' })).toMatchObject({
+  const again = [record(1, remove, [{ ...restore, path: '/old' }]), record(2, restore, [])];
+  expect(await attempt(again, { given: 'none', why: 'not asked' })).toMatchObject({
     succeeded: true,
     record: { actions },
   });

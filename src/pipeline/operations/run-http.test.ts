@@ -77,7 +77,7 @@ describe('an answer that came is judged, and never asked for again', () => {
       '401',
       401,
       'who are you',
-      'it answered 401: it wants a credential, and a step sends none: who are you',
+      'it answered 401: it requires a credential, and a step sends none: who are you',
     ],
     ['a number', 200, '{"a":"x","n":1}', 'in its answer "n" is no text, and all values must be'],
     ['a null inside', 200, '{"n":null}', 'in its answer "n" is no text, and all values must be'],

@@ -58,7 +58,7 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
   };
   let before = '';
   for (let attempt = 1; ; attempt += 1) {
-    // The text is made anew each time: nobody holds a copy of it while it waits.
+    // The text is recreated each time: nobody holds a copy of it while it waits.
     const attempted = await limited(() =>
       attemptOnce(url, { ...asked, body: JSON.stringify(input) }, exchangeLimits(timeoutMs, stop)),
     ).catch((error: unknown): Attempt => {
@@ -124,7 +124,7 @@ function judged(url: string, { status, body, bytes }: Answer): OperationResult {
       ? '; if it is an agent of KubeDiag, leave address and port out: each agent has its own processors'
       : '';
     return failedWith(
-      `${url}: it answered 401: it wants a credential, and a step sends none${cure}${said}`,
+      `${url}: it answered 401: it requires a credential, and a step sends none${cure}${said}`,
     );
   }
   if (status !== 200) {

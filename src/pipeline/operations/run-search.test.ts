@@ -133,7 +133,7 @@ describe('an answer that is none', () => {
 describe('TLS', () => {
   const { cert: authority } = certificates.loopback;
 
-  test('is verified, for each question anew, unless a person says otherwise', async () => {
+  test('is verified, for each question again, unless a person says otherwise', async () => {
     const { address, seen } = await serve(finding, true);
     const options = { address, match: 'x', username: 'me', password: 'p' };
     expect(await search({ ...options, insecure_skip_tls_verify: 'true' })).toEqual(hits);

@@ -171,7 +171,7 @@ test('a process that took over the port of a dead agent does not get its token',
   const me = await person();
   const port = Number(new URL(me.agent.url).port);
   const socket = join(me.agent.stateDir, 'socket');
-  // A kill leaves it in its place, where nobody listens any more; an end in peace does not.
+  // A kill leaves it in its place, where nothing listens any more; an end in peace does not.
   renameSync(socket, `${socket}.moved`);
   await me.agent.stop();
   renameSync(`${socket}.moved`, socket);

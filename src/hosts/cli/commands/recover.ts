@@ -121,7 +121,7 @@ async function settleEarlier({ options, terminal }: RecoveryRun): Promise<void> 
   node.close();
 }
 
-/** What was unknown before a repair is judged anew by the check after it. */
+/** What was unknown before a repair is judged again by the check after it. */
 function settledCode({ code }: FaultResult): Pick<FaultResult, 'code'> {
   return { code: code === EXIT.unknown ? EXIT.clear : code };
 }

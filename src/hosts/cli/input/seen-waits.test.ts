@@ -44,7 +44,7 @@ test.each<[string, NodeMaker]>([
   expect(await seenAfter(undefined, last)).toEqual([undefined]);
 });
 
-test('a wait that was over in between begins anew', async () => {
+test('a wait that was over in between begins again', async () => {
   const over = changed((thread) => ({ ...thread, state: 'R' }));
   expect(await seenAfter(over, fixture())).toEqual([undefined]);
 });

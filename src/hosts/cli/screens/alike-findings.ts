@@ -100,7 +100,3 @@ function placeInPod(path: string, podUid: string | undefined): string {
   const [, inPod] = podUid ? path.split(`/pods/${podUid}/`) : [];
   return inPod?.replace(/^volumes\//, '') ?? path;
 }
-
-export function count(value: number, noun: string): string {
-  return `${value} ${noun}${value === 1 ? '' : 's'}`;
-}

@@ -1,7 +1,8 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { Style, Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { FaultReport, Report } from '../../../node/checkup/report.ts';
-import { count, groupedAlike } from './alike-findings.ts';
+import { groupedAlike } from './alike-findings.ts';
 import { excerpt } from './excerpt.ts';
 
 /** Of a reason, unless everything is shown. */
@@ -57,7 +58,8 @@ function benignNotes(
     ? benign.map((finding) => [finding] as const)
     : groupedAlike(benign, ({ state, reason }) => ({ state, reason, isOurs: false }));
   return groups.flatMap(([first, ...rest]) => {
-    const more = rest.length > 0 ? ` (and ${count(rest.length, 'more finding')} like it: -v)` : '';
+    const more =
+      rest.length > 0 ? ` (and ${counted(rest.length, 'more finding')} like it: -v)` : '';
     return paragraph('note', `${name}: ${first.summary}${more}`, terminal);
   });
 }

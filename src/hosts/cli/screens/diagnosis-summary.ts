@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { shellCommand } from '../../../lib/std/shell-command.ts';
@@ -107,7 +108,7 @@ function currentStep(status: unknown): string {
   if (typeof attempts !== 'number') return step;
   const why = textAt(status, 'currentStep', 'message') ?? '';
   const next = textAt(status, 'currentStep', 'nextAttemptTime') ?? '';
-  const tried = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} failed`;
+  const tried = `${counted(attempts, 'attempt')} failed`;
   return `${step}; ${tried}, next at ${next}: ${why}`;
 }
 

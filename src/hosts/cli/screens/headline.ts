@@ -1,6 +1,7 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { Style } from '../../../lib/terminal/terminal.ts';
 import type { FaultReport, Report } from '../../../node/checkup/report.ts';
-import { count } from './alike-findings.ts';
+
 import { NOT_ROOT } from './not-root.ts';
 
 interface Headline {
@@ -18,7 +19,7 @@ export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
   const isDenied = unknown.some(({ reason }) => reason === NOT_ROOT);
   const advice = isDenied ? '; not root: use sudo' : '';
   if (found.length > 0) {
-    const others = unknown.length > 0 ? `; ${count(unknown.length, 'other fault')} unknown` : '';
+    const others = unknown.length > 0 ? `; ${counted(unknown.length, 'other fault')} unknown` : '';
     return { text: `${foundText(found)}${others}${advice}`, tone: toneOf(found) };
   }
   if (unknown.length > 0) {
@@ -27,7 +28,7 @@ export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
   const harmless = faults.filter(({ findings }) => findings.length > 0);
   const total = harmless.reduce((sum, { findings }) => sum + findings.length, 0);
   const benign = harmless.map(({ name, findings }) => `${name} ${findings.length}`).join(', ');
-  const noted = total > 0 ? `; ${count(total, 'benign finding')}: ${benign}` : '';
+  const noted = total > 0 ? `; ${counted(total, 'benign finding')}: ${benign}` : '';
   return { text: `no fault found${noted}`, tone: 'green' };
 }
 
@@ -35,7 +36,7 @@ function foundText(found: readonly FaultReport[]): string {
   const counts = found.map((fault) => ({ name: fault.name, open: openIn(fault).length }));
   const total = counts.reduce((sum, { open }) => sum + open, 0);
   const each = counts.map(({ name, open }) => `${name} ${open}`).join(', ');
-  return `${count(found.length, 'fault')}, ${count(total, 'finding')}: ${each}`;
+  return `${counted(found.length, 'fault')}, ${counted(total, 'finding')}: ${each}`;
 }
 
 function unknownText(unknown: readonly FaultReport[], all: readonly FaultReport[]): string {

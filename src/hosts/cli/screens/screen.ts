@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { gapBetween, labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
@@ -9,7 +10,7 @@ import type {
 } from '../../../node/checkup/report.ts';
 import { FINDING_STATES } from '../../../node/model/finding.ts';
 import { adviceLines } from './advice-lines.ts';
-import { count, findingTable, groupedAlike } from './alike-findings.ts';
+import { findingTable, groupedAlike } from './alike-findings.ts';
 import { closing } from './closing.ts';
 import { fileLines, missingLines } from './examined-lines.ts';
 import { excerpt } from './excerpt.ts';
@@ -99,7 +100,7 @@ function groupBlock(
   return [
     block,
     '',
-    `${INDENT}${count(rest.length, 'more finding')} like it:`,
+    `${INDENT}${counted(rest.length, 'more finding')} like it:`,
     ...findingTable(rows, terminal.width - 2 * INDENT.length).map((line) => INDENT + INDENT + line),
     `${INDENT}${INDENT}${more}-v shows each in full`,
     ...(finding.actions.length > 0
@@ -118,8 +119,8 @@ function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
   const facts = [
     kubeletText(kubelet),
     runtime ? `${runtime.name} ${runtime.version}` : undefined,
-    pods === undefined ? undefined : count(pods, 'pod'),
-    mounts === undefined ? undefined : count(mounts, 'mount'),
+    pods === undefined ? undefined : counted(pods, 'pod'),
+    mounts === undefined ? undefined : counted(mounts, 'mount'),
   ]
     .filter((fact) => fact !== undefined)
     .map(printable);
@@ -183,7 +184,7 @@ function whatComesFirst({ waitsFor = [] }: FindingReport, width: number): readon
         `kubediag recover ${fault} --finding ${finding}`,
         ...sentences([`for ${why}`], width),
       ]),
-    ...(left > 0 ? [`and ${count(left, 'more finding')}: -o json`] : []),
+    ...(left > 0 ? [`and ${counted(left, 'more finding')}: -o json`] : []),
   ];
 }
 
@@ -212,7 +213,7 @@ function proofsLines(proofs: Proofs, terminal: Terminal, detail: Detail): readon
         : claimLines(proof, terminal);
       return [...head, ...quoteLines(proof, terminal, detail.isFull)];
     }),
-    ...(left > 0 ? [`and ${count(left, 'more reason')}: -v`] : []),
+    ...(left > 0 ? [`and ${counted(left, 'more reason')}: -v`] : []),
   ];
 }
 

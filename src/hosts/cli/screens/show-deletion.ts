@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { isRelative } from '../../../node/evidence/deletions/deletion-trace.ts';
@@ -5,7 +6,6 @@ import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { StackFrame } from '../../../node/trace/name-stack.ts';
 import type { Deletion, TraceEnd } from '../../../node/trace/trace-deletions.ts';
-import { count } from './alike-findings.ts';
 
 /** The fault that makes the kubelet delete this, where one is known. */
 export function faultOf({ name, stack }: Deletion): AnyFault | undefined {
@@ -93,7 +93,7 @@ export function countsLine(reported: number, end: Exclude<TraceEnd, { ended: 'fa
     stopped: 'stopped',
   }[end.ended];
   const left = [
-    ...(end.lost > 0 ? [`${count(end.lost, 'event')} lost: too many at once`] : []),
+    ...(end.lost > 0 ? [`${counted(end.lost, 'event')} lost: too many at once`] : []),
     ...(end.isBehind ? ['bpftrace was too slow: the last events are missing'] : []),
     ...(end.unresolved > 0
       ? [`${end.unresolved} by processes that ended before the path could be resolved`]

@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { labelled, labelledText, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
@@ -9,7 +10,7 @@ import { wordsOf } from '../../../pipeline/operations/action-text.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
 import { hasRepair } from '../recovery/choose-findings.ts';
 import { adviceLines } from './advice-lines.ts';
-import { count, findingTable, groupedAlike } from './alike-findings.ts';
+import { findingTable, groupedAlike } from './alike-findings.ts';
 
 const LABEL_COLUMNS = 11;
 const INDENT = '  ';
@@ -133,7 +134,7 @@ function showTable(
 ): void {
   if (findings.length === 0) return;
   const rows = findings.map((finding) => ({ ...finding, id: findingId(fault, finding) }));
-  out(`${INDENT}${count(findings.length, 'more finding')} ${words} (-v shows each in full):\n`);
+  out(`${INDENT}${counted(findings.length, 'more finding')} ${words} (-v shows each in full):\n`);
   for (const line of findingTable(rows, width - 2 * INDENT.length))
     out(`${INDENT}${INDENT}${line}\n`);
 }

@@ -1,4 +1,5 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
+import { counted } from '../../../lib/std/counted.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { labelled, labelledText, wrapQuote } from '../../../lib/terminal/wrap.ts';
@@ -41,8 +42,8 @@ function headline(
   origin: string,
   { style, width }: Terminal,
 ) {
-  const stacks = `${groups.length} different stack${groups.length === 1 ? '' : 's'}`;
-  const text = `${total} goroutine${total === 1 ? '' : 's'} with ${stacks}`;
+  const stacks = counted(groups.length, 'different stack');
+  const text = `${counted(total, 'goroutine')} with ${stacks}`;
   const notes = [
     ...(isCut ? ['The dump is cut: more goroutines may be missing than are here.'] : []),
     ...(left > 0 ? [`${left} goroutines with other stacks were not analysed.`] : []),
@@ -116,7 +117,7 @@ export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[]
     ...part('where', `waits for ${WAITS[waitsFor]}${where}`, terminal),
     ...part('cause', cause, terminal),
     ...(holds ? part('holder', holds, terminal) : []),
-    ...part('do', row ? row.advice : 'look at its stack; kubediag check', terminal),
+    ...part('do', row ? row.advice : 'see its stack; kubediag check', terminal),
     ...stackLines(frames, terminal),
   ];
 }
@@ -144,7 +145,7 @@ export function stackLines(
 
 function rowBlock({ row, count, minutes, isPartial }: RowMatch, terminal: Terminal): string {
   const { style } = terminal;
-  const many = `${count} goroutine${count === 1 ? '' : 's'}`;
+  const many = counted(count, 'goroutine');
   const time = minutes === null ? '' : `, ${minutes} min`;
   const uncertainty = isPartial ? ', as far as the cut stack goes' : '';
   const head = `${style('bold', `row ${row.number}`)}  ${style('yellow', many)}${time}${uncertainty}`;

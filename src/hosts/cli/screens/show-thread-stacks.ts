@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
@@ -14,7 +15,7 @@ export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): st
   const { threads, origin } = stacks;
   const loops = threads.filter((thread) => loopOn(thread));
   const others = threads.filter((thread) => !loops.includes(thread));
-  const count = threads.length === 1 ? '1 thread' : `${threads.length} threads`;
+  const count = counted(threads.length, 'thread');
   const limits =
     `from ${origin.file}, without a credential: goroutines that wait on a lock or a channel are in no ` +
     'system call, so they are not shown';

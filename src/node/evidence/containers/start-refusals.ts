@@ -16,6 +16,6 @@ export type StartRefusals = readonly StartRefusal[];
  */
 export const startRefusals = defineEvidence<StartRefusals>({
   id: 'start-refusals',
-  title: 'Words of the runtime that somebody quoted',
+  title: 'Error messages of the runtime, as quoted by a person',
   collect: async () => [],
 });

@@ -5,7 +5,7 @@ const FILE = '/run/kubediag-token';
 
 /** What is missing. */
 export const NEEDS_CREDENTIAL =
-  'it wants a credential with the right nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
+  'it requires a credential with access to nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
   'and --kubelet-key';
 
 /** The same, with where the commands are that make one. */

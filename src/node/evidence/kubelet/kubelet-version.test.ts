@@ -93,7 +93,7 @@ describe('the version of a running kubelet', () => {
       printed: { failure: 'timeout' },
     });
     const error = await failureOf(maker);
-    expect(error.message).toContain('GET http://127.0.0.1:10255/metrics: nobody listens there');
+    expect(error.message).toContain('GET http://127.0.0.1:10255/metrics: nothing listens there');
     expect(error.message).toContain('GET https://127.0.0.1:10250/metrics: it answered 401');
     expect(error.message).toContain('/proc/812/exe --version: no answer within the time limit');
   });

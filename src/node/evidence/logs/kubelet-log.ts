@@ -19,7 +19,7 @@ import { literalsOf, SIGNATURES } from './log-signatures.ts';
  */
 export const kubeletLog = defineEvidence<KubeletLog>({
   id: 'kubelet-log',
-  title: 'What the kubelet said in its log',
+  title: 'The log of the kubelet',
   command: 'journalctl -u kubelet --no-pager',
   collect: async (snapshot) => ({ ...(await logOf(snapshot)), readAt: snapshot.node.now() }),
 });

@@ -193,7 +193,7 @@ function bareQuotes(text: string): string {
   );
 }
 
-/** A header that is read as the same time again, for a line that is written anew. */
+/** A header that is read as the same time again, for a line that is written again. */
 export function headerOf(time: LogTime | undefined): string {
   if (!time) return '';
   const iso = new Date(time.ms).toISOString();

@@ -72,7 +72,7 @@ export function whereIs({ mount, namespace }: Copy): string {
   return `${mount.target} in the mounts of ${namespace.processName} (pid ${namespace.pid})`;
 }
 
-/** Every mount of it is of a pod that nobody knows, or the global one that such pods share. */
+/** Every mount of it is of an orphaned pod, or the global one that such pods share. */
 async function livePod(
   copies: readonly Copy[],
   snapshot: Snapshot,

@@ -51,7 +51,7 @@ export interface MountProbes {
 }
 
 /**
- * Asks those mounts that give reason to: of a pod that nobody knows, or waited on by the kubelet or
+ * Asks those mounts that give reason to: of an orphaned pod, or waited on by the kubelet or
  * by others; and after them the network volumes of pods that run. Each is asked by a reader that may
  * be lost, twice, with growing patience.
  */

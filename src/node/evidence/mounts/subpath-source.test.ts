@@ -29,7 +29,7 @@ function sourceOf(lines: readonly Line[], kubeletRoot = ROOT): string {
 
 const disk: Line = ['254:1', '/', '/'];
 
-describe('a payload that the kubelet writes anew', () => {
+describe('a payload that the kubelet rebuilds', () => {
   test.each(['configmap', 'secret', 'projected', 'downward-api'])('of a %s', (plugin) => {
     const root = `${ROOT}${volumes(plugin, 'v')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([disk, ['254:1', root, `${ROOT}${subpath('v')}`]])).toBe(

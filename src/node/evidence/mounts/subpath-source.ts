@@ -10,7 +10,7 @@ export interface SubpathTarget {
   readonly index: number;
 }
 
-/** Volumes that the kubelet writes anew from an API object whenever it likes. */
+/** Volumes that the kubelet rebuilds from an API object whenever it likes. */
 const REGENERABLE = ['configmap', 'secret', 'projected', 'downward-api'] as const;
 
 export type SubpathSource =

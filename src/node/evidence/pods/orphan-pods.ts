@@ -42,7 +42,7 @@ export interface OrphanPods {
  */
 export const orphanPods = defineEvidence<OrphanPods>({
   id: 'orphan-pods',
-  title: 'Which pods nobody knows any more',
+  title: 'Orphaned pods',
   collect: async (snapshot) => {
     const cgroups = podsOfProcesses(
       await attempt(snapshot.node.ask('processes', { all: 'processes' })),
@@ -130,7 +130,7 @@ function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife
 function absencesOf(files: StaticPods): readonly Absence[] {
   return [
     {
-      claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
+      claim: 'the runtime has no ready sandbox and no running container of this pod',
       origin: { criCall: 'ListPodSandbox, ListContainers' },
     },
     { claim: 'no process runs in a cgroup of this pod', origin: { file: '/proc/*/cgroup' } },
@@ -140,7 +140,7 @@ function absencesOf(files: StaticPods): readonly Absence[] {
 
 /** Why the kubelet's list proves nothing by what it does not hold; undefined when it does. */
 function unknownOfList(listed: Attempt<Pods>): string | undefined {
-  if (!listed.known) return `the kubelet's own list of pods cannot be had: ${listed.why}`;
+  if (!listed.known) return `the kubelet's own list of pods is not available: ${listed.why}`;
   const isWhole = listed.value.pods.some(({ isFromApi }) => isFromApi);
   // Until the API server was heard, the list holds static pods alone, or nothing.
   return isWhole ? undefined : "the kubelet's list holds no pod from the API server (yet)";

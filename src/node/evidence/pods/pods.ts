@@ -44,7 +44,7 @@ export interface Pods {
 
 export const pods = defineEvidence<Pods>({
   id: 'pods',
-  title: 'Pods as the kubelet knows them',
+  title: 'Pods as the kubelet lists them',
   command: 'kubectl get pods -A -o json --field-selector spec.nodeName=NODE',
   collect: async (snapshot) => {
     const { items, origin } = await readPodItems(snapshot, parsePod);

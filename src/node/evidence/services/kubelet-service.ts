@@ -141,7 +141,7 @@ function otherSign(
     return `process ${one.pid} (${one.name}) may be a kubelet that has just started; check again`;
   }
   if (state?.active !== 'active') return undefined;
-  return `systemd calls ${state.unit} active, but no kubelet process is visible; if it has another name: --kubelet-pid`;
+  return `systemd reports ${state.unit} as active, but no kubelet process is visible; if it has another name: --kubelet-pid`;
 }
 
 /** Services are started one after another at boot: one that has not run yet was not stopped. */

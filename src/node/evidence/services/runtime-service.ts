@@ -20,7 +20,7 @@ export type RuntimeService =
   | { readonly state: 'answers' }
   | {
       readonly state: 'silent';
-      /** refused: nobody listens. missing: there is no socket. timeout: it is connected, and silent. */
+      /** refused: nothing listens. missing: there is no socket. timeout: it is connected, and silent. */
       readonly how: 'refused' | 'missing' | 'timeout';
       readonly socket: string;
       /** Who named this socket: "the kubelet (process 812)". */

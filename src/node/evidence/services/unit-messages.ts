@@ -9,7 +9,7 @@ export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): r
     return event ? [{ claim, text: event.text, origin: event.origin }] : [];
   });
   const others = lastLines.filter(({ text }) => !said.some((one) => one.text === text));
-  const claim = `systemd calls ${state?.unit} ${state?.active} (${state?.sub}), result ${state?.result}`;
+  const claim = `systemd reports ${state?.unit} as ${state?.active} (${state?.sub}), result ${state?.result}`;
   return [
     ...(state ? [{ claim, text: state.text, origin: state.origin }] : []),
     ...(unasked
@@ -40,11 +40,11 @@ export function sinceLastStart(events: readonly UnitEvent[]): readonly UnitEvent
 
 const CLAIMS: Readonly<Partial<Record<UnitEvent['what'], string>>> = {
   'unit-exited': 'its main process ended',
-  'unit-failed': 'systemd calls the unit failed',
+  'unit-failed': 'systemd reports that the unit failed',
   'unit-restarts': 'systemd counts its restarts',
   'unit-gives-up': 'systemd has given up',
   'unit-out-of-memory': 'the OOM killer ended it',
   'killed-for-memory': 'the kernel killed it because memory ran out',
   'unit-stopped': 'it was stopped',
-  'cannot-go-on': 'it said why it cannot go on',
+  'cannot-go-on': 'it logged why it cannot continue',
 };

@@ -54,7 +54,7 @@ function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): Still
   }
   const skipped = entriesOf(log, 'sync-skipped').at(-1);
   if (skipped?.time && now.getTime() - skipped.time.getTime() <= CLEANING_SKIPPED_MS) {
-    const claim = 'the sync loop passes over its work, its clean-up too';
+    const claim = 'the sync loop skips its work, its clean-up too';
     return { claim, text: skipped.text, origin: skipped.origin };
   }
   // A page that was asked for is newer than any line.

@@ -1,13 +1,13 @@
 /** What to do about each kind of cause that a stack can show. A kubelet restart is never the first. */
 export const CAUSES = {
   'dead-mount': 'look for the dead mount: kubediag check; restart nothing before it is gone',
-  'slow-folder': 'look whether it moves on by itself; if not: kubediag check',
-  storage: "look at the disk of the kubelet's folder: dmesg, free space and inodes, I/O pressure",
+  'slow-folder': 'check whether it continues by itself; if not: kubediag check',
+  storage: "check the disk of the kubelet's folder: dmesg, free space and inodes, I/O pressure",
   'device-plugin': 'restart that device plugin (its pod), not the kubelet',
   cadvisor: 'restart the kubelet: it does not get out of this by itself',
   systemd:
     'look at systemd and dbus: systemctl status, journalctl -u dbus; do not restart dbus lightly',
-  runtime: 'look at the container runtime: its log, and crictl with a short --timeout',
+  runtime: 'check the container runtime: its log, and crictl with a short --timeout',
   'api-server': 'look at the way to the API server: network, load balancer, its own health',
   'not-ready': "read the kubelet's log for: Skipping pod synchronization",
   'sync-loop': 'look at the sync loop: something else blocks it',

@@ -17,7 +17,7 @@ export interface TeardownLog extends TeardownFailures {
 
 export const teardownLog = defineEvidence<TeardownLog>({
   id: 'teardown-log',
-  title: 'What the kubelet says of volumes that it could not tear down',
+  title: 'Log lines about volumes that the kubelet could not tear down',
   command: 'journalctl -u kubelet --no-pager',
   isDerived: true,
   collect: async (snapshot) => {

@@ -4,7 +4,7 @@ import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { firstAnswer, pagesOf } from '../kubelet/kubelet-page.ts';
 
-/** What the kubelet counts of its volumes. */
+/** Volume metrics of the kubelet. */
 export interface VolumeMetrics {
   readonly origin: Origin;
   /** Volumes that the kubelet believes to be mounted, and those that its pods want, by plugin. */
@@ -17,7 +17,7 @@ export interface VolumeMetrics {
 
 export const volumeMetrics = defineEvidence<VolumeMetrics>({
   id: 'volume-metrics',
-  title: 'What the kubelet counts of its volumes',
+  title: 'Volume metrics of the kubelet',
   command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/metrics',
   collect: async (snapshot) => {
     const pages = pagesOf(await snapshot.of(kubelet), '/metrics');

@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import type { Action } from '../../model/action.ts';
 import type { Recovery } from '../../model/fault.ts';
@@ -29,7 +30,7 @@ export function recover(finding: Finding<ContainerWithoutLogPath>): Recovery {
     touches: [
       containers.length === 0
         ? ''
-        : `${containers.length} container${containers.length === 1 ? '' : 's'} with what was written in it, and its sandbox if it is empty then`,
+        : `${counted(containers.length, 'container')} with what was written in it, and its sandbox if it is empty then`,
       bin ? 'the link /bin' : '',
     ]
       .filter(Boolean)

@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
 import { verifiedKubelet } from '../../evidence/kubelet/verified-version.ts';
@@ -102,7 +103,7 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly unknow
   const isWell = result.state === 'alive' && !isSuspectType(mount.fsType);
   if (life?.state === 'uncertain' && !isWell) {
     const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
-    return { unknown: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
+    return { unknown: { why: `${dead}whether its pod exists is not known: ${life.why}`, subject } };
   }
   if (isBrokenAndLive(probe)) return {};
   switch (result.state) {
@@ -120,8 +121,7 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly unknow
 
 function unaskedUnknowns({ unasked: { count, why } }: MountProbes): readonly Unknown[] {
   if (count === 0) return [];
-  const volumes =
-    count === 1 ? '1 volume of a running pod was' : `${count} volumes of running pods were`;
+  const volumes = counted(count, 'volume of a running pod was', 'volumes of running pods were');
   return [{ why: `${volumes} not probed: ${why}` }];
 }
 
@@ -158,7 +158,7 @@ function hiddenUnknowns(
   if (hidden === 0 || isWell || moves || elsewhere?.isShown) return [];
   const [first] = still;
   const state = first ? `the sync loop is blocked (${first.claim}), and ` : '';
-  const why = `${state}on which path ${hidden} threads of the kubelet wait could not be read`;
+  const why = `${state}on which path ${counted(hidden, 'thread of the kubelet waits', 'threads of the kubelet wait')} could not be read`;
   return [{ why: dump.known ? why : `${why}; its stacks would show it (${dump.why})` }];
 }
 
@@ -176,7 +176,7 @@ function unexplained(
   if (!first || isExplained) return undefined;
   const homeless = probes.known ? probes.value.homeless[0] : undefined;
   if (homeless) {
-    const advice = 'look at the disk of the kubelet: dmesg, free space, I/O pressure';
+    const advice = 'check the disk of the kubelet: dmesg, free space, I/O pressure';
     const cause = `a thread of it waits on the node's own disk, at ${homeless.path}`;
     const proof = { claim: cause, text: homeless.text, origin: homeless.origin };
     return { cause, advice, proof, isShown: true };
@@ -184,7 +184,7 @@ function unexplained(
   const isHidden = threads.known && threads.value.unreadable > 0;
   if (isHidden || findings.some(({ state }) => state === 'latent')) return undefined;
   const why = dump.known ? 'its stacks do not show it either' : dump.why;
-  const advice = `look at its stacks: kubediag stacks (${why})`;
+  const advice = `see its stacks: kubediag stacks (${why})`;
   const cause =
     'no thread of it waits on a dead mount of an orphan; what does block it is not known';
   return { cause, advice, proof: first, isShown: true };

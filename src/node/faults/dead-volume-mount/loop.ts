@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { Health } from '../../evidence/kubelet/health.ts';
 import {
   endOfLog,
@@ -102,7 +103,7 @@ function waitsAmongOrphans({ isAmongOrphans, waitsFor, row }: BusyLoop): boolean
 
 function stackProof({ minutes, branch, leaf, frames, id }: BusyLoop, origin: Origin): Proof {
   const where = branch === null ? '' : ` in ${branch}`;
-  const long = minutes === null ? '' : ` for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+  const long = minutes === null ? '' : ` for ${counted(minutes, 'minute')}`;
   const goroutine = id === null ? 'the sync loop' : `goroutine ${id}, the sync loop,`;
   return {
     claim: `${goroutine} waits${where}${long}, in ${leaf.function}`,
@@ -137,7 +138,7 @@ function shownIn(seen: SyncLoop | undefined, origin: Origin): Elsewhere | undefi
     // A large folder takes its time, and so does a dead mount in it: the stack does not show which.
     isShown: row?.kind !== 'slow-folder',
     cause: row?.cause ?? `a call of ${leaf.function} that does not return`,
-    advice: row?.advice ?? 'look at its stack: kubediag stacks',
+    advice: row?.advice ?? 'see its stack: kubediag stacks',
     proof: stackProof(seen, origin),
   };
 }
@@ -160,8 +161,8 @@ function skippedIn(log: KubeletLog, since: Date | undefined): Elsewhere | undefi
   return {
     isShown: false,
     cause: 'the runtime, or the list of its events, is not ready, so the loop waits on purpose',
-    advice: 'look at the container runtime: its log, and crictl with a short --timeout',
-    proof: { claim: 'it passes over its work', text: entry.text, origin: entry.origin },
+    advice: 'check the container runtime: its log, and crictl with a short --timeout',
+    proof: { claim: 'it skips its work', text: entry.text, origin: entry.origin },
   };
 }
 
@@ -213,5 +214,5 @@ function isBefore(one: LogEntry, other: LogEntry, { entries }: KubeletLog): bool
 
 export function minutesOf(ms: number): string {
   const minutes = Math.round(ms / 60_000);
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  return counted(minutes, 'minute');
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { defined } from '../../../lib/std/defined.ts';
 import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
 import { verificationNote } from '../../evidence/kubelet/verified-version.ts';
@@ -229,8 +230,8 @@ function common({ main, mounts, podUid, volume, mustName }: DeadMount) {
 }
 
 function notOfLivingPod({ life }: DeadMount): string {
-  const who = life.needsConfirmation === undefined ? 'nobody' : 'nobody who could be asked';
-  return `a volume of a pod that lives: ${who} knows this pod any more`;
+  const who = life.needsConfirmation === undefined ? 'no source' : 'no source that could be asked';
+  return `a volume of an existing pod: ${who} lists this pod any more`;
 }
 
 /** What shows the standstill, and what shows where it is; each once. */
@@ -258,7 +259,7 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
       ? []
       : [
           {
-            claim: `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'} for its server`,
+            claim: `${counted(waiting, 'request waits', 'requests wait')} for its server`,
             origin: { source: 'fusectl' },
           },
         ]),

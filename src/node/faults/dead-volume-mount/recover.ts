@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { orphanConfirmation } from '../../evidence/pods/orphan-messages.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
@@ -10,7 +11,7 @@ export function recover(finding: Finding<DeadVolumeMount>): Recovery {
   const { podUid, device, fsType } = pins;
   // Nobody is offered what would be refused.
   const mounts = refusal === undefined ? pins.mounts : [];
-  const count = mounts.length === 1 ? '1 mount' : `${mounts.length} mounts`;
+  const count = counted(mounts.length, 'mount');
   return {
     actions: mounts.map((mount) => ({ kind: 'force-unmount', ...mount, device, fsType, podUid })),
     touches:

@@ -10,7 +10,7 @@ import type { DeadMount } from './dead-mount.ts';
 export function howToSettle(stacks: Maybe<DeadMountStacks>): string {
   const why = stacks.known ? '' : ` (the stacks of its threads could not be read: ${stacks.why})`;
   return (
-    'to settle it, watch whether the same thread waits there for five minutes (kubediag check ' +
+    'to find out, watch whether the same thread waits there for five minutes (kubediag check ' +
     'dead-volume-mount --watch), or pass --kubelet-token-file: then the health check and the ' +
     `stacks of the kubelet show it${why}`
   );

@@ -56,11 +56,11 @@ export function endOf({ state, events }: ServiceUnit): End {
 
 function stoppedOf(state: UnitState | undefined): End {
   const unit = state?.unit ?? 'its unit';
-  const since = state?.since ? ` since ${state.since}` : '';
+  const stopped = state?.since ? `has been stopped since ${state.since}` : 'is stopped';
   const stored = ['disabled', 'masked'].includes(state?.enabled ?? '')
     ? `, and is ${state?.enabled}: it does not start at boot either`
     : '';
-  return { reason: 'KubeletStopped', summary: `${unit} is stopped${since}${stored}` };
+  return { reason: 'KubeletStopped', summary: `${unit} ${stopped}${stored}` };
 }
 
 function isStoppedOnRequest(last: readonly UnitEvent[]): boolean {

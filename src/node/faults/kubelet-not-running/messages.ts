@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
 import type { ServiceUnit, UnitEvent } from '../../evidence/services/service-unit.ts';
 import { unitProof } from '../../evidence/services/unit-messages.ts';
@@ -24,7 +25,7 @@ export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunnin
   return {
     state: 'active',
     reason: end.reason satisfies Reason,
-    summary: `The kubelet does not run on this node: ${end.summary}. ${livesOn(service)}`,
+    summary: `The kubelet is not running on this node: ${end.summary}. ${livesOn(service)}`,
     subject: {},
     proof: [...unitProof(unit), absence(service)],
     blastRadius: BLAST_RADIUS,
@@ -38,8 +39,8 @@ export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunnin
 
 function livesOn({ livePods }: NotRunning): string {
   if (livePods === 0) return 'No process of a pod runs.';
-  const pods = livePods === 1 ? '1 pod runs' : `${livePods} pods run`;
-  return `${pods} on without it.`;
+  const pods = counted(livePods, 'pod still runs', 'pods still run');
+  return `${pods} without it.`;
 }
 
 function absence({ root, podFolders }: NotRunning): Proof {
@@ -47,7 +48,7 @@ function absence({ root, podFolders }: NotRunning): Proof {
     const claim = 'no kubelet process is running, and its directory is at none of the usual places';
     return { claim, origin: { file: '/proc' } };
   }
-  const count = podFolders === 1 ? '1 pod has' : `${podFolders} pods have`;
+  const count = counted(podFolders, 'pod has', 'pods have');
   return {
     claim: `no kubelet process is running; ${count} a directory in ${root}/pods`,
     origin: { file: '/proc' },
@@ -126,7 +127,7 @@ export function restartingFinding(
 
 const EVENT_CLAIMS: Readonly<Record<string, string>> = {
   'unit-restarts': 'systemd counts its restarts',
-  'cannot-go-on': 'it said why it cannot go on',
+  'cannot-go-on': 'it logged why it cannot continue',
 };
 
 export function pausedFinding(pid: number): Finding<KubeletNotRunning> {

@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import {
   isPile,
   isWorthReporting,
@@ -44,7 +45,7 @@ function unknownOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Unknown 
   if (new Set(leftovers.map(({ volume }) => volume)).size < leftovers.length) return undefined;
   return {
     why:
-      `${folder.path} holds ${leftovers.length} names of leftover directories, ` +
+      `${folder.path} holds ${counted(leftovers.length, 'name')} of leftover directories, ` +
       `but they could not be read: ${folder.error.message}`,
     failure: folder.error.failure,
     subject: { podUid: folder.podUid, path: folder.path },

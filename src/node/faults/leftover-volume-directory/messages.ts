@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { shellCommand } from '../../../lib/std/shell-command.ts';
 import { isPile, type LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
 import { pluginName } from '../../evidence/volumes/leftover-names.ts';
@@ -42,7 +43,7 @@ export function folderFinding(
   return {
     state,
     reason: reasonOf(facts, state),
-    summary: `${podOf(facts)} has ${counted(count)} of ${pluginName(folder.plugin)}: ${harm}.`,
+    summary: `${podOf(facts)} has ${leftoversOf(count)} of ${pluginName(folder.plugin)}: ${harm}.`,
     subject: subjectOf(facts),
     proof: [
       namesProof(facts, all),
@@ -77,8 +78,8 @@ function reasonOf({ folder, leftovers, removable, young }: FolderFacts, state: s
   return isPile(leftovers) ? 'LeftoversPileUp' : 'LeftoverStays';
 }
 
-function counted(count: number): string {
-  return count === 1 ? 'a leftover volume directory' : `${count} leftover volume directories`;
+function leftoversOf(count: number): string {
+  return counted(count, 'leftover volume directory', 'leftover volume directories');
 }
 
 function podOf(facts: FolderFacts): string {
@@ -107,7 +108,7 @@ function namesProof(facts: FolderFacts, { podsFolder, now }: LeftoverFolders): P
   const kind = isNested ? ', some of them leftovers of leftovers' : '';
   const pile = isPile(leftovers) ? 'a pile' : leftovers.length === 1 ? 'a single one' : 'a few';
   return {
-    claim: `${pile}: ${counted(leftovers.length)}${kind}${ages}`,
+    claim: `${pile}: ${leftoversOf(leftovers.length)}${kind}${ages}`,
     text: `${names.join(' ')}${more}`,
     origin: { file: folder.path.startsWith(podsFolder) ? folder.path : podsFolder },
   };
@@ -155,7 +156,7 @@ function stayProof(
 
 function blastRadius({ removable, folder }: FolderFacts): string {
   if (removable.length === 0) return 'nothing: none of them may be removed by us';
-  const what = removable.length === 1 ? '1 empty folder' : `${removable.length} empty folders`;
+  const what = counted(removable.length, 'empty directory', 'empty directories');
   return `${what} in ${folder.path}, each by rmdir, which removes no content`;
 }
 

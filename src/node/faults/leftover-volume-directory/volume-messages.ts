@@ -58,7 +58,7 @@ export function isWithTwoWriters(facts: FolderFacts): boolean {
   return twiceWritten(facts) !== undefined;
 }
 
-/** A pod that was made anew has the same persistent volume; volumes of one pod only share names. */
+/** A pod that was recreated has the same persistent volume; volumes of one pod only share names. */
 function twiceWritten({ folder, writers }: FolderFacts): BaseFolder | undefined {
   if (OF_ONE_POD.has(folder.plugin)) return undefined;
   return folder.bases.find(

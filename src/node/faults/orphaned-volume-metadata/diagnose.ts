@@ -53,7 +53,7 @@ function unknownOf(left: LeftMetadata): Unknown {
   const { life, hindrance, folder } = left;
   const why =
     life.state === 'uncertain'
-      ? `${folder}: whether its pod lives is not known: ${life.why}`
+      ? `${folder}: whether its pod exists is not known: ${life.why}`
       : `${folder}: more than its file is left of the volume, so it is left alone: ${hindrance}`;
   return { why, subject: subjectOf(left) };
 }

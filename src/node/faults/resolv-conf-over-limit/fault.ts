@@ -73,7 +73,7 @@ export const resolvConfOverLimit = defineShortFault({
       text: 'risk: a changed resolv.conf changes name resolution of the node, and of every pod from its next start on',
     },
     {
-      text: 'look which file it is: resolvConf in the configuration of the kubelet, or /etc/resolv.conf',
+      text: 'see which file it is: resolvConf in the configuration of the kubelet, or /etc/resolv.conf',
     },
   ],
 });

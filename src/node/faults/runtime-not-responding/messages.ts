@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { RuntimeService } from '../../evidence/services/runtime-service.ts';
 import { unitProof } from '../../evidence/services/unit-messages.ts';
 import type { Finding, Proof, Step } from '../../model/finding.ts';
@@ -61,13 +62,13 @@ function summaryOf({ how, socket, program, processes }: Silent, reason: Reason):
   const runs = one ? `${one.name} runs as process ${one.pid}` : `no ${program} process is running`;
   if (how === 'timeout') return `${runs}, but two calls to ${socket} got no answer in time`;
   return how === 'refused'
-    ? `nobody listens on ${socket}, and ${runs}`
+    ? `nothing listens on ${socket}, and ${runs}`
     : `the socket ${socket} does not exist, and ${runs}`;
 }
 
 function livesOn({ livePods }: Silent): string {
   if (livePods === 0) return 'No process of a pod runs.';
-  return `${livePods === 1 ? '1 pod runs' : `${livePods} pods run`} on without it.`;
+  return `${counted(livePods, 'pod still runs', 'pods still run')} without it.`;
 }
 
 /** One letter of the kernel, in words. */

@@ -139,7 +139,7 @@ function judgeLastCopy(
     unknown: {
       why:
         `${where} cannot start: its subPath mount lost its source, and the volume (${kind}) is ` +
-        'not one that the kubelet can write anew, so the mount may hold the last copy of its data ' +
+        'not one that the kubelet can rebuild, so the mount may hold the last copy of its data ' +
         'and KubeDiag leaves it alone; kubediag recover stale-subpath-mount shows the manual steps',
       subject: subjectOf(candidate),
       manual: {

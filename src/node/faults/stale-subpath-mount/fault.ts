@@ -28,7 +28,7 @@ export const staleSubpathMount = defineFault({
     {
       component: 'kubelet',
       versions: '1.19.0 and newer',
-      behaviour: 'mounts the volume anew before each start: harmless',
+      behaviour: 'mounts the volume again before each start: harmless',
     },
   ],
   processor: 'subpathRemount',

@@ -24,7 +24,7 @@ interface Seen {
 export const reasons = {
   ContainerCannotStart: 'The runtime refused to start the container because of this mount.',
   ContainerWillNotRestart: 'The next start of the container will fail because of this mount.',
-  RepairedByKubelet: 'This kubelet mounts the volume anew before the next start.',
+  RepairedByKubelet: 'This kubelet mounts the volume again before the next start.',
 } as const satisfies Record<string, string>;
 
 type Reason = keyof typeof reasons;
@@ -39,7 +39,7 @@ export function activeFinding(candidate: Candidate, source: SubpathSource, seen:
       `volume "${candidate.target.volume}" is mounted from a file that no longer exists.`,
     excluded: [
       'a source path that does not exist, or a place that the image lacks: the runtime says otherwise',
-      'a volume with data of its own: this one is written anew by the kubelet',
+      'a volume with data of its own: this one is rebuilt by the kubelet',
       ...podExclusions(candidate),
     ],
   } satisfies Finding<StaleSubpathMount>;
@@ -58,7 +58,7 @@ export function latentFinding(candidate: Candidate, source: SubpathSource, seen:
       : `${podOf(candidate)} will not get container "${container}" started: its subPath volume ` +
         `"${volume}" is mounted from a file that no longer exists.`,
     excluded: [
-      'a volume with data of its own: this one is written anew by the kubelet',
+      'a volume with data of its own: this one is rebuilt by the kubelet',
       ...podExclusions(candidate),
     ],
   } satisfies Finding<StaleSubpathMount>;
@@ -125,7 +125,7 @@ function behaviourOf(version: Maybe<KubeletVersion>): readonly Proof[] {
   const repaired = isRepairedByKubelet(version.value);
   if (repaired === 'unknown') return [];
   const claim = repaired
-    ? `kubelet ${text} mounts it anew at the next start (1.19 and newer do)`
+    ? `kubelet ${text} mounts it again at the next start (1.19 and newer do)`
     : `kubelet ${text} does not repair this by itself (1.19 and newer do)`;
   return [{ claim: `${claim}${verificationNote(version.value)}`, origin }];
 }

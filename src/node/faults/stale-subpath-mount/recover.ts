@@ -10,7 +10,7 @@ const AFTERWARDS: Readonly<Record<string, string>> = {
     'nothing needs to happen now: the next start of the container gets the new content',
 };
 
-/** The kubelet makes the bind mount anew at the next container start; we only clear the dead one. */
+/** The kubelet makes the bind mount again at the next container start; we only clear the dead one. */
 export function recover({ pins, blastRadius, reason }: Finding<StaleSubpathMount>): Recovery {
   const { id, parent, device, root, target } = pins;
   return {
