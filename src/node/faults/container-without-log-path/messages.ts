@@ -1,4 +1,3 @@
-import { counted } from '../../../lib/std/counted.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import type { Producer } from '../../evidence/containers/container-producer.ts';
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
@@ -137,7 +136,7 @@ export function sweepMessage(sweep: Maybe<Sweep>): string {
     return `nothing of ${folder} for now: it stops at ${quoted(stop.name)}; entries that sort before that will be deleted`;
   }
   const count = `${deletes.length}${isWhole ? '' : ' or more'}`;
-  const what = counted(deletes.length, 'entry', 'entries');
+  const what = deletes.length === 1 ? '1 entry' : `${count} entries`;
   const end = stop ? `up to ${quoted(stop.name)}` : 'all that is there';
   return `${what} of ${folder}, ${end}; a name with the "immutable" flag, which is not seen from here, would stop it earlier`;
 }
