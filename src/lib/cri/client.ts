@@ -39,29 +39,19 @@ export function connectRuntime(
   const wire = new Wire(checkedPath(socketPath), limitMs);
   return {
     version: () =>
-      wire.call('Version', VersionRequest.encode({ version: '0.1.0' }).finish(), (bytes) =>
-        VersionResponse.decode(bytes),
-      ),
+      wire.call('Version', VersionRequest.encode({ version: '0.1.0' }), VersionResponse),
     listPodSandbox: () =>
-      wire.call('ListPodSandbox', ListPodSandboxRequest.encode({}).finish(), (bytes) =>
-        ListPodSandboxResponse.decode(bytes),
-      ),
+      wire.call('ListPodSandbox', ListPodSandboxRequest.encode({}), ListPodSandboxResponse),
     listContainers: () =>
-      wire.call('ListContainers', ListContainersRequest.encode({}).finish(), (bytes) =>
-        ListContainersResponse.decode(bytes),
-      ),
-    containerStatus: (id, verbose = false) =>
-      wire.call(
-        'ContainerStatus',
-        ContainerStatusRequest.encode({ containerId: id, verbose }).finish(),
-        (bytes) => ContainerStatusResponse.decode(bytes),
-      ),
-    podSandboxStatus: (id) =>
-      wire.call(
-        'PodSandboxStatus',
-        PodSandboxStatusRequest.encode({ podSandboxId: id, verbose: true }).finish(),
-        (bytes) => PodSandboxStatusResponse.decode(bytes),
-      ),
+      wire.call('ListContainers', ListContainersRequest.encode({}), ListContainersResponse),
+    containerStatus: (containerId, verbose = false) => {
+      const request = ContainerStatusRequest.encode({ containerId, verbose });
+      return wire.call('ContainerStatus', request, ContainerStatusResponse);
+    },
+    podSandboxStatus: (podSandboxId) => {
+      const request = PodSandboxStatusRequest.encode({ podSandboxId, verbose: true });
+      return wire.call('PodSandboxStatus', request, PodSandboxStatusResponse);
+    },
     close: () => wire.close(),
   };
 }
@@ -77,12 +67,10 @@ export function checkedPath(socketPath: string): string {
   const bytes = Buffer.byteLength(path);
   // Longer ones are cut by some systems, and then another socket would be asked.
   if (bytes > SOCKET_PATH_BYTES_MAX) {
-    throw new RuntimeCallError(
-      'failed',
-      source,
+    const detail =
       `${bytes} bytes are too long for a socket, which can have ${SOCKET_PATH_BYTES_MAX}; ` +
-        'name it by a shorter path, for example a symbolic link',
-    );
+      'name it by a shorter path, for example a symbolic link';
+    throw new RuntimeCallError('failed', source, detail);
   }
   return path;
 }

@@ -25,17 +25,17 @@ export function commandRuntime(
   { limitMs = RUNTIME_COMMAND_MS }: { readonly limitMs?: number } = {},
 ): RuntimeCommands {
   const wire = new Wire(checkedPath(socketPath), limitMs);
-  const command = async (name: string, request: Uint8Array): Promise<void> => {
+  const command = async (name: string, request: { finish(): Uint8Array }): Promise<void> => {
     // What they answer is empty in every version of CRI.
-    await wire.call(name, request, () => undefined);
+    await wire.call(name, request, { decode: () => undefined });
   };
   return {
     removeContainer: (containerId) =>
-      command('RemoveContainer', RemoveContainerRequest.encode({ containerId }).finish()),
+      command('RemoveContainer', RemoveContainerRequest.encode({ containerId })),
     stopPodSandbox: (podSandboxId) =>
-      command('StopPodSandbox', StopPodSandboxRequest.encode({ podSandboxId }).finish()),
+      command('StopPodSandbox', StopPodSandboxRequest.encode({ podSandboxId })),
     removePodSandbox: (podSandboxId) =>
-      command('RemovePodSandbox', RemovePodSandboxRequest.encode({ podSandboxId }).finish()),
+      command('RemovePodSandbox', RemovePodSandboxRequest.encode({ podSandboxId })),
     close: () => wire.close(),
   };
 }

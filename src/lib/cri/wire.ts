@@ -22,6 +22,10 @@ export interface RuntimeReply<T> {
 /** Bytes, or the runtime's words for not knowing the call in this version. */
 type RawAnswer = { readonly bytes: Uint8Array } | { readonly unimplemented: string };
 
+interface Decoder<T> {
+  decode(bytes: Uint8Array): T;
+}
+
 const OPTIONS = {
   'grpc.max_receive_message_length': RUNTIME_MESSAGE_BYTES_MAX,
   'grpc.max_send_message_length': RUNTIME_MESSAGE_BYTES_MAX,
@@ -56,10 +60,11 @@ export class Wire {
   /** One limit for the whole call, however many versions are tried. */
   async call<T>(
     method: string,
-    request: Uint8Array,
-    decode: (bytes: Uint8Array) => T,
+    encoded: { finish(): Uint8Array },
+    response: Decoder<T>,
   ): Promise<RuntimeReply<T>> {
     const source = `CRI ${method}`;
+    const request = encoded.finish();
     const until = performance.now() + this.#limitMs;
     // The version spoken last comes first. The other is tried again when that one is gone: a
     // runtime may have been replaced by a newer one under the same socket.
@@ -68,7 +73,7 @@ export class Wire {
       const answer = await this.#ask(source, criVersion, method, request, until);
       if ('bytes' in answer) {
         this.#spoken = criVersion;
-        return { criVersion, message: decoded(source, answer.bytes, decode) };
+        return { criVersion, message: decoded(source, answer.bytes, response) };
       }
       text = answer.unimplemented;
     }
@@ -121,9 +126,9 @@ export class Wire {
   }
 }
 
-function decoded<T>(source: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => T): T {
+function decoded<T>(source: string, bytes: Uint8Array, response: Decoder<T>): T {
   try {
-    return decode(bytes);
+    return response.decode(bytes);
   } catch (cause) {
     const detail = `the answer is no CRI message (${bytes.length} bytes)`;
     throw new RuntimeCallError('malformed', source, detail, { cause });

@@ -13,7 +13,6 @@ import type { Program } from './program.ts';
  * stripped program too, because the garbage collector cannot do without it.
  */
 export interface PcLineTable {
-  readonly functions: number;
   /** The function at an address for which the program was linked. */
   readonly functionAt: (address: number) => GoFunction | undefined;
 }
@@ -62,10 +61,7 @@ export function readPcLineTable(program: Program): PcLineTable | undefined {
   if (at === undefined) return undefined;
   const layout = layoutAt(program, at);
   if (!layout || layout.count === 0 || layout.count > FUNCTIONS_MAX) return undefined;
-  return {
-    functions: layout.count,
-    functionAt: (address) => functionIn(program, layout, address),
-  };
+  return { functionAt: (address) => functionIn(program, layout, address) };
 }
 
 function layoutAt(program: Program, at: number): Layout | undefined {

@@ -9,10 +9,9 @@ import {
   type TreeFolder,
 } from '../model/node-reader.ts';
 import { statusUnheld } from './file-status.ts';
-import { IS_GONE, orCode, unlessFailed } from './ignore-failure.ts';
+import { IS_GONE, orCode, unlessGone } from './ignore-failure.ts';
 import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
-import { pathBytes } from './path-bytes.ts';
-import { pathInRoot } from './path-in-root.ts';
+import { pathBytes, pathInRoot } from './path-in-root.ts';
 
 const SLASH = Buffer.from('/');
 const HERE = Buffer.from('.');
@@ -53,7 +52,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
 export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonly Entry[] {
   const folder = pathInRoot(hostRoot, asked.path, 'follow');
   const entryAt = (name: string, here: Buffer): Entry => {
-    const status = unlessFailed(IS_GONE, () => statusUnheld(here)) ?? null;
+    const status = unlessGone(() => statusUnheld(here)) ?? null;
     const isFolder = status?.type === 'folder';
     return { name, status, isEmpty: isFolder ? readdirSync(here).length === 0 : null };
   };

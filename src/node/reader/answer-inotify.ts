@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { type InotifyInstance, ReadError } from '../model/node-reader.ts';
-import { IS_DENIED, IS_GONE, unlessFailed } from './ignore-failure.ts';
-import { INOTIFY_BYTES_MAX, PROCESSES_MAX } from './limits.ts';
-import { pathInRoot } from './path-in-root.ts';
+import { pidsIn } from './answer-processes.ts';
+import { IS_DENIED, unlessFailed, unlessGone } from './ignore-failure.ts';
+import { INOTIFY_BYTES_MAX } from './limits.ts';
+import { procIn } from './path-in-root.ts';
 import { tableText } from './read-to-end.ts';
 
 const INOTIFY = 'anon_inode:inotify';
@@ -19,14 +20,9 @@ export function inotifyInstances(
   hostRoot: string,
   bytesMax = INOTIFY_BYTES_MAX,
 ): readonly InotifyInstance[] {
-  const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
-  // 812
-  const pids = readdirSync(proc).filter((name) => /^\d+$/.test(name));
-  if (pids.length > PROCESSES_MAX) {
-    throw new ReadError('too-large', '/proc', `more than ${PROCESSES_MAX} processes`);
-  }
+  const proc = procIn(hostRoot);
   const budget = { left: bytesMax };
-  const held = pids.flatMap((pid) => unlessGone(() => heldBy(proc, pid, budget)) ?? []);
+  const held = pidsIn(proc).flatMap((pid) => unlessGone(() => heldBy(proc, pid, budget)) ?? []);
   const all = new Set(held.map(({ instance, hash }) => key(instance.pid, instance, hash)));
   return held
     .filter(({ parent, instance, hash }) => !all.has(key(parent, instance, hash)))
@@ -92,8 +88,4 @@ function watchesIn(path: string, budget: Budget): { count: number; hash: string 
   } finally {
     closeSync(file);
   }
-}
-
-function unlessGone<T>(read: () => T): T | undefined {
-  return unlessFailed(IS_GONE, read);
 }

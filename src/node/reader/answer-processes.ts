@@ -7,20 +7,22 @@ import {
   type Question,
   ReadError,
 } from '../model/node-reader.ts';
-import { IS_DENIED, IS_GONE, unlessFailed } from './ignore-failure.ts';
+import { IS_DENIED, unlessFailed, unlessGone } from './ignore-failure.ts';
 import { PROCESSES_MAX } from './limits.ts';
-import { pathInRoot } from './path-in-root.ts';
+import { procIn } from './path-in-root.ts';
 import { tableText } from './read-to-end.ts';
 
 /** Only what the kernel shows without asking the process: never its command line or its memory. */
 export function allProcesses(hostRoot: string): readonly ProcessEntry[] {
-  const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
+  const proc = procIn(hostRoot);
+  return pidsIn(proc).flatMap((pid) => unlessGone(() => processEntry(proc, pid)) ?? []);
+}
+
+export function pidsIn(proc: string): readonly string[] {
   // 812
   const pids = readdirSync(proc).filter((name) => /^\d+$/.test(name));
-  if (pids.length > PROCESSES_MAX) {
-    throw new ReadError('too-large', '/proc', `more than ${PROCESSES_MAX} processes`);
-  }
-  return pids.flatMap((pid) => unlessGone(() => processEntry(proc, pid)) ?? []);
+  if (pids.length <= PROCESSES_MAX) return pids;
+  throw new ReadError('too-large', '/proc', `more than ${PROCESSES_MAX} processes`);
 }
 
 function processEntry(proc: string, pid: string): ProcessEntry | undefined {
@@ -77,8 +79,7 @@ function cgroupsIn(text: string): readonly string[] {
 /** Links are read and never followed: what they name may be on a dead mount. */
 export function openFilesOf(asked: Question<'openFiles'>, hostRoot: string): readonly OpenFile[] {
   const { filesOf, under, mountIds } = asked;
-  const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
-  const folder = unlessGone(() => livingFolder(`${proc}/${filesOf}`));
+  const folder = unlessGone(() => livingFolder(`${procIn(hostRoot)}/${filesOf}`));
   if (folder === undefined) return [];
   const links = ['cwd', 'root', 'exe', ...descriptorsOf(folder)].flatMap((by) => {
     const path = unlessGone(() => textOf(readlinkSync(`${folder}/${by}`, { encoding: 'buffer' })));
@@ -97,7 +98,7 @@ export function openFilesOf(asked: Question<'openFiles'>, hostRoot: string): rea
   }
   const isHeld = ({ path }: OpenFile) => under.some((top) => isBelow(path, top));
   const isOnMount = ({ by }: OpenFile) =>
-    mountIds.length > 0 && mountIds.includes(mountIdOf(folder, by) ?? -1);
+    mountIds.length > 0 && mountIds.includes(descriptorFacts(folder, by).mount ?? -1);
   const held = links.filter((link) => isHeld(link) || isOnMount(link));
   return [
     ...held,
@@ -120,10 +121,8 @@ function ownNamespacesOf(folder: string): readonly OpenFile[] {
 function ofMount(folder: string, { by, path }: OpenFile): OpenFile | undefined {
   if (!by.startsWith('fd/') || path.startsWith('mnt:[')) return { by, path };
   if (!path.startsWith('/')) return undefined;
-  const mount = mountIdOf(folder, by);
-  if (mount === undefined) return undefined;
-  const inode = inodeOf(folder, by);
-  return defined({ by, path, mount, inode });
+  const { mount, inode } = descriptorFacts(folder, by);
+  return mount === undefined ? undefined : defined({ by, path, mount, inode });
 }
 
 function onceEach(
@@ -138,19 +137,17 @@ function descriptorsOf(folder: string): readonly string[] {
 }
 
 /** A process of another mount namespace sees the same file under another path. */
-function mountIdOf(folder: string, by: string): number | undefined {
-  if (!by.startsWith('fd/')) return undefined;
+function descriptorFacts(
+  folder: string,
+  by: string,
+): { readonly mount?: number; readonly inode?: string } {
+  if (!by.startsWith('fd/')) return {};
   const info = unlessGone(() => readFileSync(`${folder}/${by.replace('fd', 'fdinfo')}`, 'utf8'));
   // mnt_id:	1042
   const id = /^mnt_id:\s*(\d+)$/m.exec(info ?? '')?.[1];
-  return id === undefined ? undefined : Number(id);
-}
-
-/** Since Linux 5.14. */
-function inodeOf(folder: string, by: string): string | undefined {
-  const info = unlessGone(() => readFileSync(`${folder}/${by.replace('fd', 'fdinfo')}`, 'utf8'));
-  // ino:	1180417
-  return /^ino:\s*(\d+)$/m.exec(info ?? '')?.[1];
+  // ino:	1180417, since Linux 5.14
+  const inode = /^ino:\s*(\d+)$/m.exec(info ?? '')?.[1];
+  return defined({ mount: id === undefined ? undefined : Number(id), inode });
 }
 
 function mappedFiles(folder: string): readonly OpenFile[] {
@@ -168,8 +165,4 @@ function mappedFiles(folder: string): readonly OpenFile[] {
 function isBelow(path: string, top: string): boolean {
   const clean = path.replace(/ \(deleted\)$/, ''); // The kernel's mark of an unlinked file.
   return clean === top || clean.startsWith(`${top}/`);
-}
-
-function unlessGone<T>(read: () => T): T | undefined {
-  return unlessFailed(IS_GONE, read);
 }

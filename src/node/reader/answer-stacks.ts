@@ -7,9 +7,9 @@ import { type WalkedStack, walkStack } from '../../lib/go/stack-walk.ts';
 import { ReadError } from '../model/node-reader.ts';
 import type { ThreadStack } from '../model/thread.ts';
 import { fileSource } from './file-source.ts';
-import { IS_GONE, orCode, unlessFailed } from './ignore-failure.ts';
+import { orCode, unlessGone } from './ignore-failure.ts';
 import { STACKS_APART_MS, STACKS_MS, THREADS_MAX } from './limits.ts';
-import { pathInRoot } from './path-in-root.ts';
+import { procIn } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { isResting, systemCall } from './system-calls.ts';
 
@@ -19,7 +19,7 @@ import { isResting, systemCall } from './system-calls.ts';
  * answer shows which of them have not moved in between.
  */
 export async function stacksOf(pid: number, hostRoot: string): Promise<readonly ThreadStack[]> {
-  const folder = `${pathInRoot(hostRoot, '/proc', 'follow').toString('utf8')}/${pid}`;
+  const folder = `${procIn(hostRoot)}/${pid}`;
   if (process.arch !== 'x64') {
     throw new ReadError('unsupported', `/proc/${pid}/task`, 'Go stacks are read on x64 only');
   }
@@ -30,10 +30,10 @@ export async function stacksOf(pid: number, hostRoot: string): Promise<readonly 
   try {
     const memory = ProcessMemory.open(folder);
     try {
-      const walker = walkerOf(pid, { folder, file, memory });
+      const walk = walkOf(pid, { folder, file, memory });
       const stacks = waitsIn(folder).map((wait) => {
         const isSame = earlier.get(wait.tid)?.mark === wait.mark;
-        return stackOf(wait, { folder, memory, walker, waitedMs: isSame ? STACKS_APART_MS : 0 });
+        return stackOf(wait, { folder, memory, walk, waitedMs: isSame ? STACKS_APART_MS : 0 });
       });
       return stacks.filter(({ path }) => path === null || !AT_REST.test(path));
     } finally {
@@ -84,14 +84,12 @@ function waitOf(folder: string, tid: string): Wait | undefined {
   return { tid, call: number < 0 ? null : number, words, mark: `${line} ${switches}`, state };
 }
 
-interface Walker {
-  walk(wait: Wait): WalkedStack;
-}
+type Walk = (wait: Wait) => WalkedStack;
 
-function walkerOf(
+function walkOf(
   pid: number,
   { folder, file, memory }: { folder: string; file: number; memory: ProcessMemory },
-): Walker {
+): Walk {
   const elf = readElf(fileSource(file));
   const bias = elf && biasOf(folder, elf);
   const program =
@@ -106,22 +104,19 @@ function walkerOf(
   const remembered = remembering(table);
   const until = performance.now() + STACKS_MS;
   const longAt = (address: number) => memory.longAt(address);
-  return {
-    walk: ({ words }) => {
-      if (performance.now() > until) {
-        return { frames: [], brokenBy: `the time limit of ${STACKS_MS / 1000} s for all stacks` };
-      }
-      const [stackPointer = 0, programCounter = 0] = words.slice(-2);
-      return walkStack(remembered, { stackPointer, programCounter }, { bias, longAt });
-    },
+  return ({ words }) => {
+    if (performance.now() > until) {
+      return { frames: [], brokenBy: `the time limit of ${STACKS_MS / 1000} s for all stacks` };
+    }
+    const [stackPointer = 0, programCounter = 0] = words.slice(-2);
+    return walkStack(remembered, { stackPointer, programCounter }, { bias, longAt });
   };
 }
 
 /** Threads of a sick kubelet wait in the same few calls: each is looked up once. */
-function remembering({ functions, functionAt }: PcLineTable): PcLineTable {
+function remembering({ functionAt }: PcLineTable): PcLineTable {
   const known = new Map<number, ReturnType<PcLineTable['functionAt']>>();
   return {
-    functions,
     functionAt: (address) => {
       const found = known.get(address) ?? functionAt(address);
       known.set(address, found);
@@ -147,12 +142,12 @@ function stackOf(
   {
     folder,
     memory,
-    walker,
+    walk,
     waitedMs,
   }: {
     readonly folder: string;
     readonly memory: ProcessMemory;
-    readonly walker: Walker;
+    readonly walk: Walk;
     readonly waitedMs: number;
   },
 ): ThreadStack {
@@ -164,7 +159,7 @@ function stackOf(
     place === undefined
       ? (orCode(() => readlinkSync(`${folder}/fd/${descriptor}`)).value ?? null)
       : memory.pathAt(place);
-  const stack = walker.walk(wait);
+  const stack = walk(wait);
   const about = {
     tid: Number(tid),
     state,
@@ -182,5 +177,5 @@ function stackOf(
 
 /** Empty when the thread has ended. What is not ours to read must not look like a thread at rest. */
 function textUnlessGone(path: string): string {
-  return unlessFailed(IS_GONE, () => readFileSync(path, 'utf8')) ?? '';
+  return unlessGone(() => readFileSync(path, 'utf8')) ?? '';
 }

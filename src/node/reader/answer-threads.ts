@@ -3,7 +3,7 @@ import { ReadError } from '../model/node-reader.ts';
 import type { Thread } from '../model/thread.ts';
 import { orCode } from './ignore-failure.ts';
 import { THREADS_MAX } from './limits.ts';
-import { pathInRoot } from './path-in-root.ts';
+import { procIn } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { systemCall } from './system-calls.ts';
 
@@ -12,7 +12,7 @@ import { systemCall } from './system-calls.ts';
  * shows, without asking the process anything, on which path it hangs.
  */
 export function threadsOf(pid: number, hostRoot: string): readonly Thread[] {
-  const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
+  const proc = procIn(hostRoot);
   const tids = readdirSync(`${proc}/${pid}/task`);
   if (tids.length > THREADS_MAX) {
     throw new ReadError('too-large', `/proc/${pid}/task`, `more than ${THREADS_MAX} threads`);

@@ -1,6 +1,6 @@
 import { fstatSync, readSync, statSync } from 'node:fs';
 import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
-import { MatchingLines } from '../../lib/std/matching-lines.ts';
+import { type Matches, MatchingLines } from '../../lib/std/matching-lines.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type LogLine,
@@ -51,20 +51,26 @@ function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): Lo
       lastMax: LOG_LAST_LINES_MAX,
       characterMax: LOG_LINE_CHARACTERS_MAX,
     });
-    const read = pushLines(matching, file, start, size);
-    const { lines, counts, first, last, scanned } = matching.end();
-    return {
-      lines: newestOf(lines.map((line) => ({ number: line.at, text: decoded(line.text) }))),
-      containing,
-      counts,
-      first: first === undefined ? null : decoded(first),
-      last: last === undefined ? null : decoded(last),
-      linesRead: scanned,
-      bytesRead: read,
-      isWhole: start === 0,
-      modifiedMs: Math.trunc(mtimeMs),
-    };
+    const bytesRead = pushLines(matching, file, start, size);
+    const read = { bytesRead, isWhole: start === 0, modifiedMs: Math.trunc(mtimeMs) };
+    return answerOf(containing, matching.end(), read);
   });
+}
+
+function answerOf(
+  containing: readonly string[],
+  { lines, counts, first, last, scanned }: Matches,
+  read: Pick<LogLines, 'bytesRead' | 'isWhole' | 'modifiedMs'>,
+): LogLines {
+  return {
+    lines: newestOf(lines.map((line) => ({ number: line.at, text: decoded(line.text) }))),
+    containing,
+    counts,
+    first: first === undefined ? null : decoded(first),
+    last: last === undefined ? null : decoded(last),
+    linesRead: scanned,
+    ...read,
+  };
 }
 
 /**
@@ -183,20 +189,10 @@ async function printJournal(
     },
   });
   if (!hasPrinted(result, bytes, sourceOf(asked))) return undefined;
-  const { lines, counts, first, last, scanned } = matching.end();
-  return {
-    lines: newestOf(
-      lines.toReversed().map((line) => ({ number: line.at, text: decoded(line.text) })),
-    ),
-    containing,
-    counts,
-    first: last === undefined ? null : decoded(last),
-    last: first === undefined ? null : decoded(first),
-    linesRead: scanned,
-    bytesRead: bytes,
-    isWhole: result.ended === 'exit',
-    modifiedMs: null,
-  };
+  const found = matching.end();
+  const { lines, first: last, last: first } = found;
+  const read = { bytesRead: bytes, isWhole: result.ended === 'exit', modifiedMs: null };
+  return answerOf(containing, { ...found, lines: lines.toReversed(), first, last }, read);
 }
 
 /** What env, chroot and shells end with when they could not run a program. */

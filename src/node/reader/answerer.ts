@@ -65,7 +65,8 @@ export class Answerer {
 
   /** Synchronous on purpose: one path at a time, so that a path that hangs is the one just begun. */
   #touch(kind: QuestionKind, path: string): Answered {
-    const here = pathInRoot(this.#settings.hostRoot, path, kind === 'file' ? 'follow' : 'keep');
+    const last = kind === 'link' || kind === 'status' ? 'keep' : 'follow';
+    const here = pathInRoot(this.#settings.hostRoot, path, last);
     switch (kind) {
       case 'file':
         return { value: null, payload: withFile(here, path, (file) => readToEnd(file, path)) };
@@ -74,12 +75,8 @@ export class Answerer {
       case 'status':
         return { value: statusOf(here) };
       default:
-        return { value: namesAt(this.#folder(path), path) };
+        return { value: namesAt(here, path) };
     }
-  }
-
-  #folder(path: string): Buffer {
-    return pathInRoot(this.#settings.hostRoot, path, 'follow');
   }
 
   async #callRuntime(asked: Question<'runtime'>): Promise<RuntimeAnswer> {
@@ -90,10 +87,8 @@ export class Answerer {
       throw new ReadError('missing', sourceOf(asked), `there is no socket ${asked.socket}`);
     }
     // Loaded for the first such question: gRPC is most of the reader's memory and start.
-    this.#runtimes ??= import('./reader-runtimes.ts').then(
-      ({ ReaderRuntimes }) => new ReaderRuntimes(this.#settings.hostRoot),
-    );
-    return (await this.#runtimes).ask(asked);
+    this.#runtimes ??= import('./reader-runtimes.ts').then((loaded) => new loaded.ReaderRuntimes());
+    return (await this.#runtimes).ask(asked, here.toString('utf8'));
   }
 
   async #askVersion({ program, arguments: args }: Question<'version'>): Promise<string> {
@@ -101,9 +96,8 @@ export class Answerer {
     // A program on a dead mount hangs while it is started, in a process that nobody counts. So we
     // touch it first, as its start will: then it is the reader that hangs.
     withFile(here, program, (file) => readSync(file, Buffer.alloc(1)));
-    const path = here.toString('utf8');
     const result = await runProgram({
-      program: path,
+      program: here.toString('utf8'),
       arguments: args,
       deadlineMs: SERVICE_MS,
       outputBytesMax: VERSION_BYTES_MAX,

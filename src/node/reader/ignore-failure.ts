@@ -9,6 +9,10 @@ export function unlessFailed<T>(codes: ReadonlySet<string>, read: () => T): T | 
   return orCode(read, (code) => codes.has(code)).value;
 }
 
+export function unlessGone<T>(read: () => T): T | undefined {
+  return unlessFailed(IS_GONE, read);
+}
+
 /** Reads, and gives the code of the kernel's error instead where the caller takes it as an answer. */
 export function orCode<T>(
   read: () => T,

@@ -86,34 +86,35 @@ export async function bodyOf(
   bytesMax: number,
 ): Promise<readonly Buffer[]> {
   const chunks: Buffer[] = [];
+  for await (const chunk of piecesOf(response, source, bytesMax)) chunks.push(chunk);
+  return chunks;
+}
+
+export async function* piecesOf(
+  response: IncomingMessage,
+  source: string,
+  bytesMax: number,
+): AsyncGenerator<Buffer> {
   let total = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     total += chunk.length;
     if (total > bytesMax) {
       throw new ReadError('too-large', source, `it sent more than ${bytesMax} bytes`);
     }
-    chunks.push(chunk);
+    yield chunk;
   }
-  return chunks;
 }
 
 function credentials(
   { port }: KubeletPage,
   settings: ReaderSettings,
   source: string,
-): {
-  cert?: Buffer;
-  key?: Buffer;
-  headers?: Record<string, string>;
-} {
+): { cert?: Buffer; key?: Buffer; headers?: Record<string, string> } {
   const { kubeletTokenFile, kubeletCertificateFile, kubeletKeyFile } = settings;
   if (kubeletTokenFile) {
     if (!isRootsPort(port)) {
-      throw new ReadError(
-        'denied',
-        source,
-        "its listener is not root's, so no token is shown to it",
-      );
+      const detail = "its listener is not root's, so no token is shown to it";
+      throw new ReadError('denied', source, detail);
     }
     const token = readFileSync(kubeletTokenFile, 'utf8').trim();
     return { headers: { authorization: `Bearer ${token}` } };

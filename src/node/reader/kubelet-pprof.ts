@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DumpParser } from '../../lib/go/dump-parser.ts';
 import type { GoroutineDump } from '../../lib/go/goroutine-dump.ts';
 import { type KubeletPage, type Question, ReadError, sourceOf } from '../model/node-reader.ts';
-import { bodyOf, fromKubelet } from './kubelet-http.ts';
+import { bodyOf, fromKubelet, piecesOf } from './kubelet-http.ts';
 import { DUMP_BYTES_MAX, DUMP_MS, PROFILE_BYTES_MAX, SERVICE_MS } from './limits.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 
@@ -15,14 +15,7 @@ export function goroutinesOfKubelet(
   return fromKubelet(question, settings, DUMP_MS, async (response) => {
     await requireSuccess(response, source);
     const parser = new DumpParser();
-    let total = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      total += chunk.length;
-      if (total > DUMP_BYTES_MAX) {
-        throw new ReadError('too-large', source, `it sent more than ${DUMP_BYTES_MAX} bytes`);
-      }
-      parser.push(chunk);
-    }
+    for await (const chunk of piecesOf(response, source, DUMP_BYTES_MAX)) parser.push(chunk);
     const dump = parser.finish();
     if (dump.format === 'none') {
       throw new ReadError('malformed', source, 'what it sent is no goroutine dump');
@@ -37,15 +30,11 @@ export function profileOfKubelet(
   settings: ReaderSettings,
 ): Promise<string> {
   const source = sourceOf(question);
-  return fromKubelet(
-    question,
-    settings,
-    question.seconds * 1_000 + SERVICE_MS,
-    async (response) => {
-      await requireSuccess(response, source);
-      return Buffer.concat(await bodyOf(response, source, PROFILE_BYTES_MAX)).toString('base64');
-    },
-  );
+  const limitMs = question.seconds * 1_000 + SERVICE_MS;
+  return fromKubelet(question, settings, limitMs, async (response) => {
+    await requireSuccess(response, source);
+    return Buffer.concat(await bodyOf(response, source, PROFILE_BYTES_MAX)).toString('base64');
+  });
 }
 
 const OUTPUT_BYTES_MAX = 64 * 1024;

@@ -35,10 +35,6 @@ export interface AbandonedReader {
   readonly source: string;
 }
 
-interface BegunAt {
-  readonly begunMs: number;
-}
-
 /**
  * The live node, read through a disposable child process. A question that hangs costs its time limit
  * and one child process; a new one gets the other questions, without waiting for that limit.
@@ -57,7 +53,7 @@ export class LiveNode implements NodeReader {
   /** The same for all nodes of this program: a plan and its actions check one after another. */
   static readonly #hung = new Map<ReaderProcess, Waiting>();
   /** Questions that wait for one of these readers to return before they are asked. */
-  readonly #patient = new Set<Pick<Waiting, 'kind' | 'question' | 'source'> & BegunAt>();
+  readonly #patient = new Set<() => LongWait>();
   #deadInARow = 0;
   #endedWhy: string | undefined;
 
@@ -72,10 +68,9 @@ export class LiveNode implements NodeReader {
 
   /** The question that has been waiting longest, of those that were begun. */
   get longestWait(): LongWait | undefined {
-    const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
     const waits = [
-      ...[...this.#slow, ...asked].map((reader) => reader.longestWait),
-      ...[...this.#patient].map((patient) => longWait(patient, patient.begunMs)),
+      ...this.#readers.map((reader) => reader.longestWait),
+      ...[...this.#patient].map((wait) => wait()),
     ].filter((wait) => wait !== undefined);
     return waits.toSorted((left, right) => right.waitedMs - left.waitedMs)[0];
   }
@@ -87,14 +82,8 @@ export class LiveNode implements NodeReader {
   async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
     if ('patience' in question) await this.#waitForHungReader(kind, question);
     return new Promise((resolve, reject) => {
-      this.#send({
-        kind,
-        question,
-        source: sourceOf(question),
-        place: placeOf(question),
-        resolve,
-        reject,
-      });
+      const [source, place] = [sourceOf(question), placeOf(question)];
+      this.#send({ kind, question, source, place, resolve, reject });
     });
   }
 
@@ -140,22 +129,24 @@ export class LiveNode implements NodeReader {
   /** Waits for a reader that still hangs at this place: it may return before the limit. */
   async #waitForHungReader(kind: QuestionKind, question: Question<QuestionKind>): Promise<void> {
     const place = placeOf(question);
-    const patient = { kind, question, source: sourceOf(question), begunMs: performance.now() };
-    this.#patient.add(patient);
-    const until = performance.now() + PATIENT_MS;
+    const begunMs = performance.now();
+    const wait = () => longWait({ kind, question, source: sourceOf(question) }, begunMs);
+    this.#patient.add(wait);
+    const until = begunMs + PATIENT_MS;
     const isWaiting = () => [...LiveNode.#hung.values()].some((hung) => liesOn(place, hung.place));
     const isOver = () => this.#endedWhy !== undefined || performance.now() > until;
     while (isWaiting() && !isOver()) await sleep(20);
-    this.#patient.delete(patient);
+    this.#patient.delete(wait);
   }
 
   #send(waiting: Waiting): void {
     const refusal = this.#refusalOf(waiting);
-    if (refusal) {
-      waiting.reject(refusal);
-      return;
-    }
-    this.#readerFor(waiting).ask(waiting);
+    if (refusal) waiting.reject(refusal);
+    else this.#readerFor(waiting).ask(waiting);
+  }
+
+  get #readers(): readonly ReaderProcess[] {
+    return [...this.#slow, this.#reader, this.#second].filter((reader) => reader !== undefined);
   }
 
   #readerFor({ kind, place }: Waiting): ReaderProcess {
@@ -266,8 +257,7 @@ export class LiveNode implements NodeReader {
   }
 
   #leaveAll(): readonly Waiting[] {
-    const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
-    const readers = [...this.#slow, ...asked];
+    const readers = this.#readers;
     for (const reader of readers) {
       // It may hang and outlive us, so it counts as abandoned until it has died.
       if (reader.isQuiet && reader.latest) this.#remember(reader, reader.latest);

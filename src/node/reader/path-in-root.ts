@@ -1,7 +1,7 @@
 import { readlinkSync, statfsSync } from 'node:fs';
-import { textOf } from '../../lib/std/text-codec.ts';
+import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
+import { unlessFailed } from './ignore-failure.ts';
 import { LINKS_MAX } from './limits.ts';
-import { pathBytes } from './path-bytes.ts';
 
 // /proc/812/root/etc/kubernetes/kubelet.yaml
 const VIEW_OF_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd)\//;
@@ -18,6 +18,17 @@ export function pathInRoot(hostRoot: string, path: string, last: 'follow' | 'kee
   const [isFolder, end] = path.endsWith('/') ? [true, '/'] : [false, ''];
   const resolved = resolvedBelow(root, path, isFolder ? 'follow' : last);
   return pathBytes(`${root}${resolved}${resolved === '/' ? '' : end}`);
+}
+
+/** The node's /proc, as we see it. */
+export function procIn(hostRoot: string): string {
+  return pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
+}
+
+/** A path as the functions of `node:fs` take it: names need not be UTF-8. */
+export function pathBytes(path: string): Buffer {
+  const { buffer, byteOffset, length } = bytesOf(path);
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 // proc/812/root, proc/812/task/813/cwd, proc/812/fd/3
@@ -77,16 +88,15 @@ function isInProc(root: string, names: readonly string[]): boolean {
 const PROC_FILESYSTEM = 0x9fa0;
 
 function linkAt(root: string, names: readonly string[]): string | undefined {
-  try {
-    return textOf(readlinkSync(pathBytes(`${root}/${names.join('/')}`), { encoding: 'buffer' }));
-  } catch (error) {
-    // Not a link, or not there, which the question itself will say. What we cannot know to be no
-    // link must not be left to the kernel.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EINVAL' || code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  const path = pathBytes(`${root}/${names.join('/')}`);
+  return unlessFailed(IS_NO_LINK, () => textOf(readlinkSync(path, { encoding: 'buffer' })));
 }
+
+/**
+ * Not a link, or not there, which the question itself will say. What we cannot know to be no link must
+ * not be left to the kernel.
+ */
+const IS_NO_LINK: ReadonlySet<string> = new Set(['EINVAL', 'ENOENT', 'ENOTDIR']);
 
 function isName(part: string): boolean {
   return part !== '' && part !== '.';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import { type Answer, type Question, type QuestionKind, ReadError } from '../model/node-reader.ts';
 import {
@@ -178,7 +179,7 @@ export class ReaderProcess {
       return [...this.#parser.push(chunk)];
     } catch (error) {
       // Only when it is not our reader that runs there: then nothing it says can be used.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.#events.onDeath(this, `the reader process sent a malformed answer: ${why}`);
       return [];
     }

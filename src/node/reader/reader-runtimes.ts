@@ -2,19 +2,16 @@ import { connectRuntime, type RuntimeConnection } from '../../lib/cri/client.ts'
 import { RuntimeCallError } from '../../lib/cri/runtime-call-error.ts';
 import { type Question, ReadError, type RuntimeAnswer, sourceOf } from '../model/node-reader.ts';
 import { SERVICE_MS } from './limits.ts';
-import { pathInRoot } from './path-in-root.ts';
 
 /** The reader's connections to container runtimes, by socket. */
 export class ReaderRuntimes {
-  readonly #hostRoot: string;
   readonly #connections = new Map<string, RuntimeConnection>();
 
-  constructor(hostRoot: string) {
-    this.#hostRoot = hostRoot;
-  }
-
-  async ask(asked: Question<'runtime'>): Promise<RuntimeAnswer> {
-    const runtime = this.#connections.get(asked.socket) ?? this.#connect(asked.socket);
+  /** `path` is where the socket lies for us. */
+  async ask(asked: Question<'runtime'>, path: string): Promise<RuntimeAnswer> {
+    const known = this.#connections.get(asked.socket);
+    const runtime = known ?? connectRuntime(path, { limitMs: SERVICE_MS });
+    this.#connections.set(asked.socket, runtime);
     try {
       return await callOf(runtime, asked);
     } catch (error) {
@@ -25,13 +22,6 @@ export class ReaderRuntimes {
 
   close(): void {
     for (const runtime of this.#connections.values()) runtime.close();
-  }
-
-  #connect(socket: string): RuntimeConnection {
-    const path = pathInRoot(this.#hostRoot, socket, 'follow').toString('utf8');
-    const runtime = connectRuntime(path, { limitMs: SERVICE_MS });
-    this.#connections.set(socket, runtime);
-    return runtime;
   }
 }
 
