@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import type { Producer } from '../../evidence/containers/container-producer.ts';
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
@@ -135,8 +136,8 @@ export function sweepMessage(sweep: Maybe<Sweep>): string {
   if (deletes.length === 0 && stop) {
     return `nothing of ${folder} for now: it stops at ${quoted(stop.name)}; entries that sort before that will be deleted`;
   }
-  const count = `${deletes.length}${isWhole ? '' : ' or more'}`;
-  const what = deletes.length === 1 ? '1 entry' : `${count} entries`;
+  const { length } = deletes;
+  const what = isWhole ? counted(length, 'entry', 'entries') : `${length} or more entries`;
   const end = stop ? `up to ${quoted(stop.name)}` : 'all that is there';
   return `${what} of ${folder}, ${end}; a name with the "immutable" flag, which is not seen from here, would stop it earlier`;
 }
