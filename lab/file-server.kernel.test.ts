@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../test/rig/private-namespaces.ts';
 import { childOf } from './process-mark.ts';
 
 const SERVER = join(import.meta.dirname, '../test/rig/hung-fuse.ts');

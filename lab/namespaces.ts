@@ -1,38 +1,27 @@
-import { readFile, readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCompanion } from '../src/lib/process/companion.ts';
 import { runProgram } from '../src/lib/process/run.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../src/lib/process/system-program.ts';
-import { CHECK_INTERVAL_MS, COMMAND_MS, END_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
-import { allProcesses, childOf, isRunning, killIfThere, namedProcesses } from './process-mark.ts';
+import { COMMAND_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
+import { childOf } from './process-mark.ts';
 
 export interface NamespacesOptions {
-  readonly also?: readonly ('net' | 'ipc' | 'uts')[];
+  readonly also: readonly ('net' | 'ipc' | 'uts')[];
   /** Shell lines that the first process starts with, and their arguments $1, $2, ... */
-  readonly begin?: { readonly lines: string; readonly words: readonly string[] };
+  readonly begin: { readonly lines: string; readonly words: readonly string[] };
   /** The file where the holder records its /proc/<pid>/stat and the boot id before it creates them. */
   readonly record?: string;
 }
 
-/**
- * Private mount and PID namespaces, with their own /proc and an empty /run, and optionally network, UTS
- * and IPC namespaces. Everything that is mounted or started in them ends with them, and they end with
- * the process that created them, unless it calls `stay`.
- *
- * The creator stays outside: it prefixes a command with `enter`, and shares files by path.
- */
 export interface PrivateNamespaces {
   /** Their first process, as seen from outside. /proc/<pid>/mountinfo is their mount table. */
   readonly pid: number;
-  /** The arguments before a command to run it inside. */
-  readonly enter: readonly string[];
-  /** Runs a command inside and returns its standard output; rejects with its standard error. */
-  run(program: string, ...words: readonly string[]): Promise<string>;
+  /** The process that holds them, and ends with them. */
+  readonly holder: number;
   /** From now on they survive their creator. */
   stay(): Promise<void>;
   /** Settles when they have ended. */
   readonly ended: Promise<unknown>;
-  stop(): Promise<void>;
 }
 
 /** Private namespaces could not be created. */
@@ -46,8 +35,6 @@ export class NamespacesError extends Error {
     this.output = output;
   }
 }
-
-const EMPTY_RUN = { lines: 'mount -t tmpfs -o mode=755 tmpfs /run || exit 1', words: [] };
 
 // The process that holds them writes the record before it creates them, so they can be found after the
 // creator was killed.
@@ -71,11 +58,16 @@ const WAIT_FOR_MAKER = `
   exec 3<&- >/dev/null 2>&1
   while :; do sleep 86400 & wait $!; done`;
 
+/**
+ * Creates private mount and PID namespaces with their own /proc, and other namespaces if asked. Everything
+ * that is mounted or started in them ends with them, and they end with the process that created them,
+ * unless it calls `stay`.
+ */
 export async function makePrivateNamespaces({
-  also = [],
-  begin = EMPTY_RUN,
+  also,
+  begin,
   record = '',
-}: NamespacesOptions = {}): Promise<PrivateNamespaces> {
+}: NamespacesOptions): Promise<PrivateNamespaces> {
   const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
   // Its command line is short from then on.
   const lines = `${begin.lines}\nexec sh -c '${WAIT_FOR_MAKER}'`;
@@ -84,24 +76,14 @@ export async function makePrivateNamespaces({
   const created = [...unshare, '--propagation', 'private', ...first];
   const holder = startHolder(['-c', HOLDER, 'sh', record, ...created]);
   await holder.word('ready');
-  const pid = await childOf(holder.pid);
-  const enter = ['nsenter', '--target', String(pid), ...namespaces, '--'];
   return {
-    pid,
-    enter,
+    pid: await childOf(holder.pid),
+    holder: holder.pid,
     ended: holder.ended,
-    run: (...words) => runCommand([...enter, ...words]),
     stay: async () => {
       holder.send('stay\n');
       await holder.word('staying');
       holder.leave();
-    },
-    stop: async () => {
-      if (!isRunning(holder.pid)) return;
-      await endNamespaces(pid);
-      // The holder has nothing left to wait for.
-      killIfThere(holder.pid);
-      await holder.ended;
     },
   };
 }
@@ -166,62 +148,4 @@ function startHolder(words: readonly string[]) {
       throw new NamespacesError([errors.trim(), why].filter(Boolean).join('; '));
     },
   };
-}
-
-/**
- * Kills the first process of namespaces and waits until all their processes have ended. The kernel
- * kills them with the first one, but each must be reaped too, also those that entered by `nsenter`: it
- * stops itself together with its child, and then reaps nothing.
- */
-export async function endNamespaces(first: number, limitMs = END_MS): Promise<void> {
-  const namespace = await pidNamespaceOf(first);
-  killIfThere(first);
-  const deadline = Date.now() + limitMs;
-  for (;;) {
-    await sleep(CHECK_INTERVAL_MS);
-    const entering = await enteringInto((target) => target === first);
-    if (entering.length === 0 && !isRunning(first)) return;
-    if (Date.now() > deadline) {
-      const left = [...entering.map(({ pid }) => pid), ...(await membersOf(namespace))];
-      throw new Error(await whyNotEnded(first, left));
-    }
-    for (const { pid } of entering) killIfThere(pid);
-  }
-}
-
-/** The running programs that entered namespaces of the wanted first process, with that process. */
-export async function enteringInto(
-  isWanted: (target: number, commandLine: string) => boolean,
-): Promise<readonly { readonly pid: number; readonly target: number }[]> {
-  const found = await Promise.all(
-    allProcesses().map(async (pid) => {
-      // A zombie has no command line.
-      const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      const [program = '', option, target] = commandLine.split('\0');
-      if (!/(^|\/)nsenter$/.test(program) || option !== '--target') return [];
-      return isWanted(Number(target), commandLine) ? [{ pid, target: Number(target) }] : [];
-    }),
-  );
-  return found.flat();
-}
-
-async function pidNamespaceOf(pid: number): Promise<string | undefined> {
-  return readlink(`/proc/${pid}/ns/pid`).catch(() => undefined);
-}
-
-async function membersOf(namespace: string | undefined): Promise<readonly number[]> {
-  if (namespace === undefined) return [];
-  const pids = allProcesses();
-  const theirs = await Promise.all(pids.map(pidNamespaceOf));
-  return pids.filter((_, index) => theirs[index] === namespace);
-}
-
-/** The first process only waits for the others, which are the problem. */
-async function whyNotEnded(first: number, others: readonly number[]): Promise<string> {
-  const culprits = others.filter((pid) => pid !== first && isRunning(pid));
-  const named = await namedProcesses(culprits.length > 0 ? culprits : [first]);
-  return (
-    `processes do not end: ${named}. They were killed, but wait in the kernel, perhaps for a mount ` +
-    'whose server does not answer: end that server, then try again'
-  );
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { makePrivateNamespaces } from '../test/rig/private-namespaces.ts';
 import { runOnNode } from './enter.ts';
-import { makePrivateNamespaces } from './namespaces.ts';
 import { openNodeEntry } from './node-entry.ts';
 import { markOf, type ProcessMark } from './process-mark.ts';
 

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../test/rig/private-namespaces.ts';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { labCgroup, removeCgroupTree } from './cgroups.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
 import { MAKE_ROOT } from './private-root.ts';
 
 const NAME = `r${process.pid}`;

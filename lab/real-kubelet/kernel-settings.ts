@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PLACES } from '../places.ts';
 
@@ -35,13 +35,4 @@ export async function coverKernelSettings(): Promise<readonly (readonly string[]
   await writeKernelSettings(folder);
   const names = await readdir(folder);
   return names.map((name) => ['mount', '--bind', join(folder, name), kernelSettingFile(name)]);
-}
-
-/** Those that this kernel has. */
-export async function machinesKernelSettings(): Promise<Readonly<Record<string, string>>> {
-  const there = Object.keys(KERNEL_SETTINGS).filter((name) => existsSync(kernelSettingFile(name)));
-  const pairs = there.map(
-    async (name) => [name, await readFile(kernelSettingFile(name), 'utf8')] as const,
-  );
-  return Object.fromEntries(await Promise.all(pairs));
 }

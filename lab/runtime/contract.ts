@@ -3,8 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../test/rig/private-namespaces.ts';
 import { labCgroup, removeCgroupTree } from '../cgroups.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../namespaces.ts';
 import { PLACES } from '../places.ts';
 import { IMAGE_NAMES, type PodOptions, type RuntimeCommands } from '../practice-node.ts';
 import { connectCommands } from './connect-commands.ts';

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../test/rig/private-namespaces.ts';
 import { labCgroup, removeCgroupTree } from '../cgroups.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../namespaces.ts';
 import { PLACES } from '../places.ts';
 import { childOf } from '../process-mark.ts';
 import { connectCommands } from './connect-commands.ts';

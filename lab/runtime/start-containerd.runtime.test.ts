@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { containerdPackages, startContainerd } from '../../test/rig/containerd.ts';
-import { makePrivateNamespaces } from '../namespaces.ts';
+import { makePrivateNamespaces } from '../../test/rig/private-namespaces.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import { describeRuntime } from './contract.ts';
 

@@ -2,12 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import {
-  KERNEL_SETTINGS,
-  kernelSettingFile,
-  machinesKernelSettings,
-} from '../../lab/real-kubelet/kernel-settings.ts';
+import { KERNEL_SETTINGS, kernelSettingFile } from '../../lab/real-kubelet/kernel-settings.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
+import { machinesKernelSettings } from './kernel-settings.ts';
 import { NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (kubelet) => {

@@ -5,10 +5,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, inject, it } from 'vitest';
-import { enteringInto } from '../../lab/namespaces.ts';
 import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { leftOf } from '../rig/cluster-leftovers.ts';
+import { enteringInto } from '../rig/private-namespaces.ts';
 
 const MAIN = join(import.meta.dirname, '../../tools/cluster/main.ts');
 const NAME = `${inject('clustersOfRun')}-up`;

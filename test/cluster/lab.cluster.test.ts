@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { healthyObjects } from '../../lab/healthy-pods.ts';
-import { machinesKernelSettings } from '../../lab/real-kubelet/kernel-settings.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
 import { findBinaries } from '../../tools/cluster/binaries.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { containerdPackages } from '../rig/containerd.ts';
 import { tracesOf } from '../rig/lab-traces.ts';
 import { type Ended, EXECUTABLE, reportOf, runProgram } from '../rig/run-kubediag.ts';
+import { machinesKernelSettings } from './kernel-settings.ts';
 
 const NAME = `real-${process.pid}`;
 const FAULT = 'orphaned-volume-metadata';

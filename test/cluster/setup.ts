@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
-import { machinesKernelSettings } from '../../lab/real-kubelet/kernel-settings.ts';
 import { names, takeDown } from '../../tools/cluster/known-clusters.ts';
+import { machinesKernelSettings } from './kernel-settings.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

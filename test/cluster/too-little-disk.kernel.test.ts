@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../rig/private-namespaces.ts';
 import { runProgram } from '../rig/run-kubediag.ts';
 
 const MAIN = join(import.meta.dirname, '../../tools/cluster/main.ts');

@@ -5,12 +5,12 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { removeCgroupTree } from '../../lab/cgroups.ts';
-import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { containerdConfig } from '../../lab/runtime/containerd-config.ts';
 import { connectRuntime } from '../../src/lib/cri/client.ts';
 import type { UnpackedPackages } from '../../tools/debian-packages.ts';
 import { BUSYBOX_IMAGE } from './busybox-image.ts';
+import type { PrivateNamespaces } from './private-namespaces.ts';
 
 const run = promisify(execFile);
 const CONFIG = 'config.toml';

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
 import { CriDriver } from '../../lab/runtime/cri-driver.ts';
 import { connectRuntime, type RuntimeConnection } from '../../src/lib/cri/client.ts';
 import { ListContainersRequest, ListContainersResponse } from '../../src/lib/cri/generated/cri.ts';
 import { type RunningContainerd, startContainerd } from './containerd.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from './private-namespaces.ts';
 
 describe('a real containerd in private namespaces', () => {
   const undo: (() => Promise<void> | void)[] = [];

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import type { ContainerOptions, PodOptions } from '../../lab/practice-node.ts';
 import { containerConfigOf, podConfigOf } from '../../lab/runtime/cri-configs.ts';
 import { CriDriver } from '../../lab/runtime/cri-driver.ts';
@@ -19,6 +18,7 @@ import {
 } from '../../tools/debian-packages.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from './busybox-image.ts';
 import { type ContainerdProcess, startProcess } from './containerd-process.ts';
+import type { PrivateNamespaces } from './private-namespaces.ts';
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AtomicVolume } from '../../lab/kubelet/atomic-volume.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from './private-namespaces.ts';
 import { type Ended, EXECUTABLE, type Running, runProgram, startProgram } from './run-kubediag.ts';
 import { type KubeletOptions, type StandIn, startKubelet } from './start-kubelet.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { type KubeletResponses, RESPONSES_FILE } from './kubelet-stand-in.ts';
+import type { PrivateNamespaces } from './private-namespaces.ts';
 
 const SCRIPT = join(import.meta.dirname, 'kubelet-stand-in.ts');
 

@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import { PLACES } from '../../lab/places.ts';
 import { writeKernelSettings } from '../../lab/real-kubelet/kernel-settings.ts';
 import { containerdConfig } from '../../lab/runtime/containerd-config.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from '../../test/rig/busybox-image.ts';
+import type { PrivateNamespaces } from '../../test/rig/private-namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import type { Binaries } from './binaries.ts';
 import { makeCertificates } from './certificates.ts';

@@ -2,7 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from '../../lab/cgroups.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../test/rig/private-namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Cluster, RunningCluster } from './cluster.ts';

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../../lab/namespaces.ts';
 import { childOf } from '../../../lab/process-mark.ts';
 import type { Plan, Round } from '../../../test/rig/live-check.ts';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../../test/rig/private-namespaces.ts';
 import type { ProcessEntry } from '../model/node-reader.ts';
 import type { Thread } from '../model/thread.ts';
 import { PATIENT_MS, QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';

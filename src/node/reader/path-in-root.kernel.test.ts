@@ -4,9 +4,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../../lab/namespaces.ts';
 import { childOf } from '../../../lab/process-mark.ts';
 import { readerCommand } from '../../../test/reader-command.ts';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../../test/rig/private-namespaces.ts';
 import { LiveNode } from './live-node.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-views-'));

@@ -2,7 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../../../lab/namespaces.ts';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../../../test/rig/private-namespaces.ts';
 import { textOf } from '../../../lib/std/text-codec.ts';
 import { type Mount, type MountTable, parseMountTable } from './mount-table.ts';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { endNamespaces, makePrivateNamespaces } from './namespaces.ts';
-import { childOf } from './process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
+import { endNamespaces, makePrivateNamespaces } from './private-namespaces.ts';
 
-const HUNG_FUSE = join(import.meta.dirname, '../test/rig/hung-fuse.ts');
+const HUNG_FUSE = join(import.meta.dirname, 'hung-fuse.ts');
 /** By then the server has taken the question, and nothing but its end can free who asked. */
 const TAKEN_MS = 300;
 
