@@ -1,4 +1,4 @@
-import { withoutDenials } from '../../src/hosts/cli/screens/not-root.ts';
+import { withoutDenials } from '../../src/hosts/cli/screens/headline.ts';
 import { screenOf } from '../../src/hosts/cli/screens/screen.ts';
 import type { Style, Terminal } from '../../src/lib/terminal/terminal.ts';
 import { checkUp } from '../../src/node/checkup/judge-faults.ts';

@@ -14,8 +14,7 @@ import { IS_DENIED, IS_GONE, orCode } from '../../../node/reader/ignore-failure.
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { openLiveNode } from '../../local-node/open-live-node.ts';
 import { placeIn } from '../agent-client/agent-client.ts';
-import { nodeAccessOf } from '../input/open-node.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
+import { nodeAccessOf, reportAbandoned } from '../input/open-node.ts';
 import { absolute, integer } from './options.ts';
 
 /** These create the state directory, or work without it. The others need the one of an agent. */

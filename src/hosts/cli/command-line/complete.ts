@@ -3,7 +3,7 @@ import { printable } from '../../../lib/std/printable.ts';
 import type { CommandSpec } from '../../../lib/terminal/command-spec.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { kinds } from '../../../pipeline/api/kinds.ts';
-import { AgentNames } from '../agent-client/agent-names.ts';
+import { namesOf, namespaces, resultsOf } from '../agent-client/agent-names.ts';
 import { commandSections, type OtherHosts } from './commands.ts';
 import { isKind, kindNamed } from './kind-named.ts';
 import { Program } from './program.ts';
@@ -14,19 +14,22 @@ import { Program } from './program.ts';
  */
 export async function complete(
   [shell = '', ...given]: readonly string[],
-  hosts: OtherHosts,
+  { serve, lab }: OtherHosts,
 ): Promise<string> {
-  const typed = shell === 'bash' ? rejoined(given) : given;
-  const { words, files } = await completionsFor(typed, hosts);
-  const isOpen = words.some(({ word }) => /[=/]$/.test(word));
-  const kind = files ? 'files' : isOpen ? 'nospace' : 'words';
+  const words = shell === 'bash' ? rejoined(given) : given;
+  const here = words.at(-1) ?? '';
+  const program = new Program(commandSections(serve, await lab()), async () => {});
+  const found = await candidates(here, typedIn(words.slice(0, -1), program));
+  if (found === 'files') return 'files\n';
+  const fitting = found.filter(({ word }) => word.startsWith(here));
+  const isOpen = fitting.some(({ word }) => /[=/]$/.test(word));
   // bash takes what stands behind "=" for a word of its own.
-  const before = shell === 'bash' ? ((typed.at(-1) ?? '').match(/^.*=/s)?.[0].length ?? 0) : 0;
-  const lines = words.map(({ word, description }) => {
-    const text = word.slice(before);
-    return description === undefined ? text : `${text}\t${description}`;
+  const before = shell === 'bash' ? (here.match(/^.*=/s)?.[0].length ?? 0) : 0;
+  const lines = fitting.map(({ word, description }) => {
+    const text = printable(word.slice(before));
+    return description === undefined ? text : `${text}\t${printable(description)}`;
   });
-  return [kind, ...lines].map((line) => `${line.split('\t').map(printable).join('\t')}\n`).join('');
+  return [isOpen ? 'nospace' : 'words', ...lines].map((line) => `${line}\n`).join('');
 }
 
 /** "--output", "=", "json", as bash takes it apart, is one word again. */
@@ -43,69 +46,59 @@ function rejoined(words: readonly string[]): readonly string[] {
   return joined;
 }
 
-/** What may stand in the place of the last word. */
-export interface Completions {
-  readonly words: readonly Completion[];
-  /** Names of files fit there too. */
-  readonly files: boolean;
-}
-
 interface Completion {
   readonly word: string;
   readonly description?: string;
 }
 
+/** What may stand in the place of the last word: one of these, or the name of a file. */
+type Completions = readonly Completion[] | 'files';
+
 /** What was typed up to the last word, as the commands understand it. */
 interface Typed {
   readonly command: Command;
+  readonly spec: CommandSpec | undefined;
   readonly positional: readonly string[];
   readonly options: ReadonlyMap<string, string>;
   /** The option whose value the last word is, if it is one. */
   readonly open: Option | undefined;
 }
 
-const NOTHING: Completions = { words: [], files: false };
-const FILES: Completions = { words: [], files: true };
-
-/** Every word that can be where the last of these is; those that do not begin like it are left out. */
-async function completionsFor(
-  words: readonly string[],
-  { serve, lab }: OtherHosts,
-): Promise<Completions> {
-  const here = words.at(-1) ?? '';
-  const program = new Program(commandSections(serve, await lab()), async () => {});
-  const typed = typedIn(words.slice(0, -1), program);
-  const sources = new Sources(typed, program);
-  const found = await candidates(here, typed, sources);
-  return { ...found, words: found.words.filter(({ word }) => word.startsWith(here)) };
-}
-
-async function candidates(here: string, typed: Typed, sources: Sources): Promise<Completions> {
+/** Every word that can be where this one is, also those that do not begin like it. */
+async function candidates(here: string, typed: Typed): Promise<Completions> {
   const { command, open, positional } = typed;
   // An option whose value may be left out can be followed by another option.
-  if (open?.required || (open && !here.startsWith('-'))) return sources.valuesOf(open);
+  if (open?.required || (open && !here.startsWith('-'))) return valuesOf(open, typed);
   const [, flag = ''] = /^(--[\w-]+)=/.exec(here) ?? [];
   const option = optionNamed(flag, command);
   if (option) {
-    const { words, files } = await sources.valuesOf(option);
-    return { files, words: words.map((each) => ({ ...each, word: `${flag}=${each.word}` })) };
+    const values = await valuesOf(option, typed);
+    return values === 'files'
+      ? values
+      : values.map((each) => ({ ...each, word: `${flag}=${each.word}` }));
   }
-  if (here.startsWith('-')) return listed(optionsOf(command).flatMap(optionCompletion));
+  if (here.startsWith('-')) {
+    return optionsOf(command).flatMap(({ long, description }) =>
+      long ? [{ word: long, description }] : [],
+    );
+  }
   if (command.commands.length > 0) {
     // Behind a word that is no command nothing can be right; behind "help" every command is.
-    if (positional.some((word) => word !== 'help')) return NOTHING;
-    const members = command.commands.map((each) => described(each.name(), each.description()));
-    const help = command.parent ? [] : [described('help', 'Show the help of a command')];
-    return listed([...members, ...help]);
+    if (positional.some((word) => word !== 'help')) return [];
+    const help = { word: 'help', description: 'Show the help of a command' };
+    return [
+      ...command.commands.map((each) => ({ word: each.name(), description: each.description() })),
+      ...(command.parent ? [] : [help]),
+    ];
   }
   const { registeredArguments } = command;
   const index = Math.min(positional.length, registeredArguments.length - 1);
   const argument = registeredArguments[index];
   if (!argument || (positional.length >= registeredArguments.length && !argument.variadic)) {
-    return NOTHING;
+    return [];
   }
-  if (argument.argChoices) return listed(argument.argChoices.map((word) => ({ word })));
-  return sources.argumentAt(index, argument.name(), here);
+  if (argument.argChoices) return plain(argument.argChoices);
+  return argumentsFor(argument.name(), index, here, typed);
 }
 
 function typedIn(words: readonly string[], program: Program): Typed {
@@ -127,7 +120,8 @@ function typedIn(words: readonly string[], program: Program): Typed {
     } else if (member) command = member;
     else if (!word.startsWith('-')) positional.push(word);
   }
-  return { command, positional, options, open };
+  const spec = program.specOf(command);
+  return { command, spec: spec && 'run' in spec ? spec : undefined, positional, options, open };
 }
 
 function optionsOf(command: Command): readonly Option[] {
@@ -139,80 +133,58 @@ function optionNamed(flag: string, command: Command): Option | undefined {
   return optionsOf(command).find(({ long, short }) => flag === long || flag === short);
 }
 
-function optionCompletion({ long, description }: Option): readonly Completion[] {
-  return long ? [described(long, description)] : [];
-}
-
-function described(word: string, description: string): Completion {
-  return { word, description };
-}
-
-function listed(words: readonly Completion[]): Completions {
-  return { words, files: false };
-}
-
 function plain(words: readonly string[]): Completions {
-  return listed(words.map((word) => ({ word })));
+  return words.map((word) => ({ word }));
 }
 
 // --state-dir <DIR>, -f, --filename <FILE...>
 const PLACEHOLDER = /<([A-Z/:=]+)(?:\.\.\.)?>/;
-const OF_FILES = new Set(['FILE', 'DIR', 'PATH', 'SOCKET', 'DUMP', 'PROFILE']);
 
-/** Words that do not stand in the table of commands. */
-class Sources {
-  readonly #typed: Typed;
-  readonly #spec: CommandSpec | undefined;
-  readonly #agent: AgentNames;
+function filesFor(placeholder: string): Completions {
+  const isFile = ['FILE', 'DIR', 'PATH', 'SOCKET', 'DUMP', 'PROFILE'].includes(placeholder);
+  return isFile ? 'files' : [];
+}
 
-  constructor(typed: Typed, program: Program) {
-    const spec = program.specOf(typed.command);
-    this.#typed = typed;
-    this.#spec = spec && 'run' in spec ? spec : undefined;
-    this.#agent = new AgentNames(typed.options);
+async function valuesOf(option: Option, { spec, positional, options }: Typed) {
+  if (option.argChoices) return plain(option.argChoices);
+  const own = spec?.options.find(({ flags }) => flags === option.flags)?.complete;
+  const words = await own?.('', positional);
+  if (words) return plain(words);
+  if (option.long === '--namespace') return plain(await namespaces(options));
+  return filesFor(PLACEHOLDER.exec(option.flags)?.[1] ?? '');
+}
+
+async function argumentsFor(name: string, index: number, here: string, typed: Typed) {
+  const { spec, positional, options } = typed;
+  const words = await spec?.arguments[index]?.complete?.(here, positional);
+  if (words) return plain(words);
+  switch (name) {
+    case 'FAULT':
+    case 'FAULT|SYMPTOM':
+      return faults.map(({ id, title }) => ({ word: id, description: title }));
+    case 'TYPE[/NAME]':
+    case 'NAME':
+      return objectsFor(here, typed);
+    case 'KEY':
+      return plain(await resultsOf(positional[0] ?? '', options));
+    default:
+      return filesFor(name);
   }
+}
 
-  async valuesOf(option: Option): Promise<Completions> {
-    if (option.argChoices) return plain(option.argChoices);
-    const own = this.#spec?.options.find(({ flags }) => flags === option.flags)?.complete;
-    const words = await own?.('', this.#typed.positional);
-    if (words) return plain(words);
-    if (option.long === '--namespace') return plain(await this.#agent.namespaces());
-    return OF_FILES.has(PLACEHOLDER.exec(option.flags)?.[1] ?? '') ? FILES : NOTHING;
+/** `TYPE`, then names of it; or `TYPE/NAME` in every place. */
+async function objectsFor(here: string, { command, positional, options }: Typed) {
+  const [type = '', name] = here.split('/');
+  if (name !== undefined) {
+    const names = isKind(type) ? await namesOf(kindNamed(type), options) : [];
+    return plain(names.map((each) => `${type}/${each}`));
   }
-
-  async argumentAt(index: number, name: string, here: string): Promise<Completions> {
-    const words = await this.#spec?.arguments[index]?.complete?.(here, this.#typed.positional);
-    if (words) return plain(words);
-    switch (name) {
-      case 'FAULT':
-      case 'FAULT|SYMPTOM':
-        return listed(faults.map(({ id, title }) => described(id, title)));
-      case 'TYPE[/NAME]':
-      case 'NAME':
-        return this.#objects(here);
-      case 'KEY':
-        return plain(await this.#agent.resultsOf(this.#typed.positional[0] ?? ''));
-      default:
-        return OF_FILES.has(name) ? FILES : NOTHING;
-    }
+  const [first] = positional;
+  const takesTypes = command.registeredArguments[0]?.name() === 'TYPE[/NAME]';
+  if (takesTypes && first === undefined) {
+    return kinds.map(({ plural, description }) => ({ word: plural, description }));
   }
-
-  /** `TYPE`, then names of it; or `TYPE/NAME` in every place. */
-  async #objects(here: string): Promise<Completions> {
-    const { command, positional } = this.#typed;
-    const [type = '', name] = here.split('/');
-    if (name !== undefined) {
-      const names = isKind(type) ? await this.#agent.namesOf(kindNamed(type)) : [];
-      return plain(names.map((each) => `${type}/${each}`));
-    }
-    const [first] = positional;
-    const takesTypes = command.registeredArguments[0]?.name() === 'TYPE[/NAME]';
-    if (takesTypes && first === undefined) {
-      return listed(kinds.map(({ plural, description }) => described(plural, description)));
-    }
-    if (first?.includes('/')) return plain(kinds.map(({ plural }) => `${plural}/`));
-    const kind = takesTypes ? (first ?? '') : 'diagnoses';
-    return isKind(kind) ? plain(await this.#agent.namesOf(kindNamed(kind))) : NOTHING;
-  }
+  if (first?.includes('/')) return plain(kinds.map(({ plural }) => `${plural}/`));
+  const kind = takesTypes ? (first ?? '') : 'diagnoses';
+  return isKind(kind) ? plain(await namesOf(kindNamed(kind), options)) : [];
 }

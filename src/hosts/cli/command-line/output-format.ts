@@ -1,11 +1,12 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { bytesGiven } from '../input/given-file.ts';
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
-import { columnsGiven, columnsOfFile, customColumnLines } from '../screens/custom-columns.ts';
-import { jsonPathText, jsonPathValues } from '../screens/json-path.ts';
-import { parseJsonPath } from '../screens/parse-json-path.ts';
+import { columnLines } from '../screens/column-lines.ts';
+import { jsonPathText, jsonPathValues, valuesAt, valueText } from '../screens/json-path.ts';
+import { type JsonPath, parseJsonPath, parseOnePath } from '../screens/parse-json-path.ts';
 import { yamlText } from '../screens/show-report.ts';
 import { fullName, kindNamed } from './kind-named.ts';
 import { OUTPUT_FORMATS } from './shared-options.ts';
@@ -74,4 +75,57 @@ function indentedJson(value: unknown): string {
 function nameOf(object: unknown): string {
   const kind = kindNamed(textAt(object, 'kind') ?? '');
   return fullName(kind, textAt(object, 'metadata', 'name') ?? '');
+}
+
+interface CustomColumn {
+  readonly heading: string;
+  readonly path: JsonPath;
+}
+
+/** "NAME:.metadata.name,PHASE:.status.phase" */
+function columnsGiven(text: string): readonly CustomColumn[] {
+  if (text === '') {
+    throw new UsageError('custom-columns format specified but no custom columns given');
+  }
+  return text.split(',').map((part) => {
+    const [, heading, path] = /^([^:]*):(.+)$/.exec(part) ?? [];
+    if (heading === undefined || path === undefined) {
+      throw new UsageError(
+        `unexpected custom-columns spec: ${part}, expected <header>:<json-path-expr>`,
+      );
+    }
+    return { heading, path: parseOnePath(path) };
+  });
+}
+
+/** A line of headings, and a line of paths below it. */
+function columnsOfFile(text: string): readonly CustomColumn[] {
+  const [headings = [], paths = []] = text
+    .split('\n')
+    .map((line) => line.split(/\s+/).filter(Boolean));
+  if (headings.length === 0 || headings.length !== paths.length) {
+    throw new UsageError(
+      `number of headers (${headings.length}) and path expressions (${paths.length}) don't match`,
+    );
+  }
+  return headings.map((heading, at) => ({ heading, path: parseOnePath(paths[at] ?? '') }));
+}
+
+/** Rows of these columns; the first call adds the headings. */
+function customColumnLines(columns: readonly CustomColumn[], withHeadings: boolean): Printer {
+  const lines = columnLines();
+  let isFirst = withHeadings;
+  return (objects) => {
+    const headings = isFirst ? [columns.map(({ heading }) => heading)] : [];
+    isFirst = false;
+    return lines([
+      ...headings,
+      ...objects.map((each) => columns.map(({ path }) => cell(path, each))),
+    ]);
+  };
+}
+
+function cell(path: JsonPath, object: unknown): string {
+  const values = valuesAt(path, object).filter((value) => value !== null && value !== '');
+  return values.length === 0 ? '<none>' : printable(values.map(valueText).join(','));
 }

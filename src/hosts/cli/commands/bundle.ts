@@ -5,10 +5,9 @@ import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
 import { writeBundle } from '../../local-node/save-bundle.ts';
-import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
+import type { NodeOptions } from '../command-line/options.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
-import { openNode } from '../input/open-node.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
+import { checkRunOf, openNode, reportAbandoned } from '../input/open-node.ts';
 
 const ELSEWHERE = 'write it to another place: kubediag bundle FILE';
 
@@ -18,13 +17,9 @@ export async function bundle(
   terminal: Terminal,
 ): Promise<number> {
   checkOutputs(file);
-  const looking = {
-    faults,
-    settings: snapshotOptionsOf(options),
-    timeoutMs: durationMs('--timeout', options.timeout),
-  };
+  const asked = checkRunOf(faults, options);
   const node = openNode(options);
-  const looked = await runCheck(node, looking, terminal);
+  const looked = await runCheck(node, asked, terminal);
   node.close();
   const code = await save(looked, file, terminal);
   await reportAbandoned(node, terminal);

@@ -4,8 +4,7 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/selected-objects.ts';
-import { storedResultPath } from '../agent-client/stored-result-path.ts';
-import { kindNamed, pathOf } from '../command-line/kind-named.ts';
+import { kindNamed, pathOf, storedResultPath } from '../command-line/kind-named.ts';
 import type { AgentOptions } from '../command-line/shared-options.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
 

@@ -17,10 +17,12 @@ export function hasNothingToCheck({ node, faults }: Report): boolean {
 
 /** For a machine without a kubelet: what was searched for, and what to do instead. */
 export async function adviceWithoutKubelet(
+  report: Report,
   node: NodeReader,
   hostRoot: string,
-  notes: readonly string[],
-): Promise<string> {
+): Promise<string | undefined> {
+  if (!hasNothingToCheck(report)) return undefined;
+  const { notes = [] } = report.node.kubelet;
   const namespace = await attempt(node.ask('link', { path: '/proc/1/ns/pid' }));
   const isContainer = namespace.known && namespace.value !== FIRST_PID_NAMESPACE;
   const lines = isContainer ? CONTAINER : MACHINE;

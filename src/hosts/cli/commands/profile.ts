@@ -19,9 +19,8 @@ import {
   profileIn,
   writeGiven,
 } from '../input/given-file.ts';
-import { openNode } from '../input/open-node.ts';
+import { openNode, reportAbandoned } from '../input/open-node.ts';
 import { flamePage } from '../screens/flame-page.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { amountOf, profileScreen } from '../screens/show-profile.ts';
 import { adviceFor } from './stacks.ts';
 

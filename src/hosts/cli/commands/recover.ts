@@ -8,7 +8,7 @@ import type { Finding } from '../../../node/model/finding.ts';
 import { endCachedReader } from '../../../node/reader/cached-reader.ts';
 import { dryRunOn, openRepairOn } from '../../local-node/open-repair.ts';
 import { faultNamed, inRepairOrder } from '../input/choose-faults.ts';
-import { managedNode, openNode } from '../input/open-node.ts';
+import { managedNode, openNode, reportAbandoned } from '../input/open-node.ts';
 import { hasRepair, isPosition, noSuchFinding, openFindings } from '../recovery/choose-findings.ts';
 import { begunFindings, finishInterrupted } from '../recovery/finish-interrupted.ts';
 import { recoverFault } from '../recovery/recover-fault.ts';
@@ -19,7 +19,6 @@ import {
   type RecoveryRun,
 } from '../recovery/recovery-run.ts';
 import { exitCodeOf, type FaultResult, totalsOf, totalsText } from '../recovery/recovery-totals.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { showLeft, showManual } from '../screens/show-plan.ts';
 import { showSettled, showUnfinished, showUnknowns } from '../screens/show-recovery.ts';
 import { journalIn } from './journal.ts';

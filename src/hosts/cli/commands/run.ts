@@ -6,23 +6,30 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import type { LiveNode } from '../../../node/reader/live-node.ts';
-import type { Settled } from '../../../node/repair/settle-unfinished.ts';
-import type { DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
+import { assignIn } from '../../../pipeline/diagnosis/assign.ts';
+import { driveDiagnosis } from '../../../pipeline/diagnosis/drive-diagnosis.ts';
 import { podLookup } from '../../../pipeline/diagnosis/find-pod.ts';
-import { stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
+import {
+  completeResults,
+  largeResultsInMemory,
+} from '../../../pipeline/diagnosis/large-results.ts';
+import { type RunStep, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
-import type { CurrentDiagnosis } from '../../../pipeline/operations/step-input.ts';
+import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
+import type { StoredObject } from '../../../pipeline/store/store.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { nodeNameOf } from '../../local-node/node-name.ts';
 import { stepHosts } from '../../local-node/step-host.ts';
-import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
+import { durationMs, type NodeOptions } from '../command-line/options.ts';
 import {
   type ManifestOptions,
   VALIDATE_MODES,
   type ValidateMode,
 } from '../command-line/shared-options.ts';
-import { managedNode } from '../input/open-node.ts';
+import { managedNode, reportAbandoned } from '../input/open-node.ts';
 import { consentOf } from '../manifests/consent-of.ts';
 import { lintManifests } from '../manifests/lint-manifests.ts';
 import { manifestsGiven } from '../manifests/manifests-given.ts';
@@ -34,10 +41,8 @@ import {
   runPlan,
   targetOf,
 } from '../manifests/run-plan.ts';
-import { type Walked, waitForDiagnosis } from '../manifests/wait-for-diagnosis.ts';
 import { labelLine, resultSection } from '../screens/described-lines.ts';
 import { diagnosisSummary } from '../screens/diagnosis-summary.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { showSettled } from '../screens/show-recovery.ts';
 import { yamlText } from '../screens/show-report.ts';
 import { showLint } from './lint.ts';
@@ -72,12 +77,13 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
     return EXIT.notDone;
   }
   const here = options.nodeName ?? (await ownName(plan, options));
+  // Each is checked before the first is run.
   const targets = plan.diagnoses.map((each) => targetOf(each, here));
   const stop = stopOnSignal(terminal, 'an action that has begun is finished first');
-  const ended: Walked[] = [];
+  const ended: Ended[] = [];
   for (const [index, diagnosis] of plan.diagnoses.entries()) {
-    const current = managed(diagnosis, targets[index] ?? here);
-    ended.push(await walked(diagnosis, current, { plan, options, stop }, terminal));
+    const running = { plan, options, stop, nodeName: targets[index] ?? here };
+    ended.push(await runDiagnosis(diagnosis, running, terminal));
   }
   terminal.out(await textOf(ended, options.output, terminal));
   // On a healthy node the step that searches for a fault fails: that is a success of the command.
@@ -90,70 +96,96 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
 /** The name that the kubelet uses; without a kubelet that of the manifest. */
 async function ownName({ diagnoses }: RunPlan, options: RunOptions): Promise<string> {
   const timeoutMs = durationMs('--timeout', options.timeout);
-  const reported = await nodeNameOf(managedNode({ ...options, stateFolder: '' }), timeoutMs);
+  const reported = await nodeNameOf(managedNode(options), timeoutMs);
   return reported ?? diagnoses[0]?.spec.nodeName ?? hostname().toLowerCase();
-}
-
-type Managed = Pick<CurrentDiagnosis, 'namespace' | 'name' | 'nodeName' | 'spec'>;
-
-function managed({ metadata, spec }: PlannedDiagnosis, nodeName: string): Managed {
-  const { generateName = '', name = `${generateName}${randomUUID().slice(0, 5)}` } = metadata;
-  return {
-    namespace: metadata.namespace ?? 'default',
-    name,
-    nodeName,
-    // The node of a target pod is added once it is known.
-    spec: spec.targetSelector ? spec : { ...spec, nodeName },
-  };
 }
 
 interface Running {
   readonly plan: RunPlan;
   readonly options: RunOptions;
+  /** Ctrl-C cancels the Diagnosis. */
   readonly stop: AbortSignal;
+  readonly nodeName: string;
 }
 
-async function walked(
-  { metadata, set }: PlannedDiagnosis,
-  { name, namespace, spec, nodeName }: Managed,
-  { plan, options, stop }: Running,
+interface Ended {
+  readonly object: StoredObject;
+  /** With all results in full: it is not stored. */
+  readonly status: DiagnosisStatus;
+}
+
+/** Runs a Diagnosis to its end as an agent does, with a store in memory. */
+async function runDiagnosis(
+  { metadata, set, ...planned }: PlannedDiagnosis,
+  running: Running,
   terminal: Terminal,
-): Promise<Walked> {
-  const isDryRun = Boolean(options.dryRun || spec.dryRun);
-  const asked = { yes: Boolean(options.yes), isDryRun, recovery: spec.recovery, stop };
-  const node = managedNode({ ...options, stateFolder: stateFolderOf(options) });
-  const listener = {
-    ...terminal,
-    onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
-    onLetGo: (left: LiveNode) => reportAbandoned(left, terminal),
-  };
-  const withHost = stepHosts(node, listener);
-  const steps = stepsOn({
-    withHost,
-    consent: () => consentOf(asked, terminal),
-    isDryRun,
-  });
-  const { labels } = metadata;
-  const end = await waitForDiagnosis({
-    metadata: { name, namespace, ...(labels ? { labels } : {}) },
-    spec,
-    nodeName,
+): Promise<Ended> {
+  const { plan, options, stop, nodeName } = running;
+  const { labels, namespace = 'default', generateName = '' } = metadata;
+  const { name = `${generateName}${randomUUID().slice(0, 5)}` } = metadata;
+  // The node of a target pod is added once it is known.
+  const spec = planned.spec.targetSelector ? planned.spec : { ...planned.spec, nodeName };
+  const store = openMemoryStore();
+  const created = await answerOf(
+    store.create({
+      apiVersion: API_VERSION,
+      kind: 'Diagnosis',
+      metadata: { name, namespace, ...(labels ? { labels } : {}) },
+      spec,
+    }),
+  );
+  if (!created.ok) throw new UsageError(created.error.message);
+  const { uid } = created.value.metadata;
+  const largeResults = largeResultsInMemory();
+  const onStatus = reportSteps(name, options.output === undefined, terminal);
+  const context = {
+    store,
     lookup: {
       set: () => Promise.resolve(set),
-      operation: (operation) => Promise.resolve(plan.operations.get(operation)),
+      operation: (operation: string) => Promise.resolve(plan.operations.get(operation)),
     },
-    runStep: (step) => {
-      terminal.progress(`running ${step.name}`);
-      return steps(step);
-    },
-    findPod: podLookup({ withHost }),
-    stop,
-    onStatus: reportSteps(name, options.output === undefined, terminal),
-  });
+    largeResults,
+    targetOf: () => ({ state: 'here', nodeName }) as const,
+    assign: assignIn(store),
+    // No more objects can arrive.
+    arrivalMs: 0,
+    ...stepsFor(spec, running, terminal),
+    shutdown: new AbortController().signal,
+    onSaved: ({ status = {} }: StoredObject) => onStatus(status),
+  };
+  const driven = await driveDiagnosis({ kind: 'Diagnosis', namespace, name, uid }, context, stop);
+  if (driven.state !== 'ended' && driven.state !== 'waits') {
+    throw new Error(`a Diagnosis in memory is ${driven.state}`);
+  }
+  const { status: stored = {} } = driven.object;
+  const results = await completeResults(uid, stored, largeResults);
+  if (!results.ok) throw new Error(results.why);
   const leftOut = leftOutOn(nodeName, spec);
   if (leftOut !== undefined) terminal.err(`${printable(`${name}: not checked: ${leftOut}`)}\n`);
-  if (end.waits !== undefined) terminal.err(`${name}: not run: ${end.waits}\n`);
-  return end;
+  if (driven.state === 'waits') terminal.err(`${name}: not run: ${driven.why}\n`);
+  const { largeResults: _, observedGeneration: __, ...status } = stored;
+  const isEmpty = Object.keys(results.value).length === 0;
+  return {
+    object: driven.object,
+    status: isEmpty ? status : { ...status, operationResults: results.value },
+  };
+}
+
+/** Runs steps on this node, after a question before each repair. */
+function stepsFor(spec: DiagnosisSpec, { options, stop }: Running, terminal: Terminal) {
+  const isDryRun = Boolean(options.dryRun || spec.dryRun);
+  const asked = { yes: Boolean(options.yes), isDryRun, recovery: spec.recovery, stop };
+  const withHost = stepHosts(managedNode(options), {
+    ...terminal,
+    onSettled: (settled) => showSettled(settled, terminal),
+    onLetGo: (left) => reportAbandoned(left, terminal),
+  });
+  const steps = stepsOn({ withHost, consent: () => consentOf(asked, terminal), isDryRun });
+  const runStep: RunStep = (step) => {
+    terminal.progress(`running ${step.name}`);
+    return steps(step);
+  };
+  return { runStep, findPod: podLookup({ withHost }) };
 }
 
 /** Prints a line for each step that ends and each failed attempt. The summary has the reasons. */
@@ -177,7 +209,7 @@ function reportSteps(name: string, isSummedUp: boolean, { hint }: Terminal) {
 }
 
 async function textOf(
-  ended: readonly Walked[],
+  ended: readonly Ended[],
   format: RunOptions['output'],
   { width }: Terminal,
 ): Promise<string> {
@@ -197,7 +229,7 @@ function summaryOf(value: object, width: number): readonly string[] {
   return [result, name, ...rest, ...resultSection(value, width, isMentioned)];
 }
 
-function objectOf({ object: { metadata, spec }, status }: Walked): object {
+function objectOf({ object: { metadata, spec }, status }: Ended): object {
   const { name, namespace, uid, labels = {} } = metadata;
   const head = { apiVersion: API_VERSION, kind: 'Diagnosis' };
   return { ...head, metadata: { name, namespace, uid, labels }, spec, status };

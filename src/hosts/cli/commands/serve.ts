@@ -1,15 +1,15 @@
+import { isLoopback } from '../../../lib/std/is-loopback.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Failure } from '../../../node/model/action.ts';
 import type { ManagedNode } from '../../local-node/open-repair.ts';
 import type { StepListener } from '../../local-node/step-host.ts';
-import { listenAddress } from '../command-line/listen-address.ts';
-import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
-import { managedNode } from '../input/open-node.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
+import { durationMs, type NodeOptions } from '../command-line/options.ts';
+import { managedNode, reportAbandoned } from '../input/open-node.ts';
 import { showSettled } from '../screens/show-recovery.ts';
 
 export interface ServeOptions extends NodeOptions {
@@ -51,7 +51,7 @@ export async function serveHere(
 ): Promise<number> {
   const address = listenAddress(options.listen, options.allowRemote ?? false);
   if (address.warning !== undefined) terminal.err(`${address.warning}\n`);
-  const node = managedNode({ ...options, stateFolder: stateFolderOf(options) });
+  const node = managedNode(options);
   const stop = stopOnSignal(terminal, 'an action that has begun is finished first');
   // Diagnoses of Triggers are retained for ten days, and repeats are recognized by them.
   const repeatMs = durationMs('--repeat-interval', options.repeatInterval, '240h');
@@ -84,4 +84,34 @@ function reportStart(start: Started, { out, err, isOutTerminal }: Terminal): voi
   if (newToken !== undefined && isOutTerminal) out(`token      ${newToken}\n`);
   out(`token file ${tokenFile}, readable by this user only\n`);
   out('           intake-token beside it is for alerts, events and /metrics only\n');
+}
+
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly warning?: string;
+}
+
+// 127.0.0.1:8090, [::1]:8090, localhost:0
+const ADDRESS = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i;
+
+/** The address of `serve`. One that other machines can reach needs --allow-remote. */
+export function listenAddress(text: string, mayBeRemote: boolean): ListenAddress {
+  const [, given = '', digits = ''] = ADDRESS.exec(text) ?? [];
+  const port = Number(digits);
+  if (given === '' || port > 65_535) {
+    throw new UsageError(`--listen: not ADDRESS:PORT, such as 127.0.0.1:8090: "${text}"`);
+  }
+  const host = given.replace(/^\[|\]$/g, '');
+  if (isLoopback(host)) return { host, port };
+  if (!mayBeRemote) {
+    throw new UsageError(
+      `--listen ${text}: other machines can reach this address, and traffic is not encrypted; ` +
+        'use 127.0.0.1, or add --allow-remote',
+    );
+  }
+  const warning =
+    `warning: other machines can reach ${text}, without TLS: anybody who can read the traffic gets ` +
+    'the token, and with it the right to repair this node; put a TLS proxy in front of it';
+  return { host, port, warning };
 }

@@ -8,8 +8,8 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
 import { ReadError } from '../../../node/model/node-reader.ts';
+import { reportAbandoned } from '../input/open-node.ts';
 import { flamePage } from '../screens/flame-page.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { profile } from './profile.ts';
 import { adviceFor, stacks } from './stacks.ts';
 

@@ -25,10 +25,8 @@ import { originText } from '../../../node/model/origin.ts';
 import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';
 import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { readPieces } from '../input/given-file.ts';
-import { openNode } from '../input/open-node.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
-import { type Stacks, stacksScreen } from '../screens/show-stacks.ts';
-import { threadStacksScreen } from '../screens/show-thread-stacks.ts';
+import { openNode, reportAbandoned } from '../input/open-node.ts';
+import { type Stacks, stacksScreen, threadStacksScreen } from '../screens/show-stacks.ts';
 
 export interface StacksOptions extends NodeOptions {
   readonly file?: string;

@@ -19,8 +19,7 @@ import {
 import type { Watched } from '../../../node/trace/watched.ts';
 import { ownCommand } from '../../local-node/own-command.ts';
 import { absolute, integer, snapshotOptionsOf } from '../command-line/options.ts';
-import { openNode } from '../input/open-node.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
+import { openNode, reportAbandoned } from '../input/open-node.ts';
 import {
   adviceAfter,
   countsLine,

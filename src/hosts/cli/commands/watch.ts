@@ -1,38 +1,48 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
+import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { type CheckRun, runCheck } from '../../local-node/run-check.ts';
-import type { openNode } from '../input/open-node.ts';
+import { durationMs } from '../command-line/options.ts';
+import type { ReportFormat } from '../command-line/shared-options.ts';
+import { reportAbandoned } from '../input/open-node.ts';
 import { SeenWaits } from '../input/seen-waits.ts';
 import { subjectText } from '../screens/alike-findings.ts';
-import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type Change, changesOf } from '../screens/report-changes.ts';
 import { codeOf, showReport } from '../screens/show-report.ts';
 
 /** On a slow node, checks take at most this part of the time. */
 const CHECK_SHARE = 1 / 3;
 
-export interface Watching {
-  readonly looking: CheckRun;
-  readonly everyMs: number;
-  readonly isJson: boolean;
-  /** Every finding of the first report in full. */
-  readonly isFull: boolean;
-  readonly stop: AbortSignal;
+export interface WatchOptions extends GlobalOptions {
+  readonly every: string;
+  readonly output?: ReportFormat;
 }
 
 /**
- * Checks repeatedly and reports only changes. All checks share one node, so that a path on which a
- * reader of an earlier check still waits is not touched again. What only time can prove is passed from
- * check to check.
+ * Checks until Ctrl-C and reports only changes; the exit code is that of the last check. All checks
+ * share one node, so that a path on which a reader of an earlier check still waits is not touched
+ * again. What only time can prove is passed from check to check.
  */
 export async function watch(
-  node: ReturnType<typeof openNode>,
-  { looking, everyMs, isJson, isFull, stop }: Watching,
+  node: LiveNode,
+  looking: CheckRun,
+  { every, output, verbose }: WatchOptions,
   terminal: Terminal,
 ): Promise<number> {
+  const isJson = output === 'json';
+  if (output !== undefined && !isJson) {
+    throw new UsageError(
+      `-o ${output}: not possible with --watch, which prints lines, or JSON with -o json`,
+    );
+  }
+  const everyMs = durationMs('--every', every);
+  const stop = abortOnSignal();
   const waits = new SeenWaits();
   let before: Report | undefined;
   let code: number = EXIT.unknown;
@@ -47,11 +57,11 @@ export async function watch(
     // An interrupted check says less than the one before.
     if (stop.aborted && before) break;
     code = codeOf(report);
-    if (!before && !isJson) await showReport(report, isFull ? 'wide' : undefined, terminal);
+    if (!before && !isJson) await showReport(report, verbose ? 'wide' : undefined, terminal);
     else printChanges(changesOf(before, report), isJson, terminal);
     before = report;
     node.close();
-    await sleep(Math.max(everyMs, report.node.tookMs / CHECK_SHARE), stop);
+    await sleepUntilStopped(Math.max(everyMs, report.node.tookMs / CHECK_SHARE), stop);
   }
   node.close();
   await reportAbandoned(node, terminal);
@@ -101,16 +111,3 @@ const CHANGE_TEXT: Readonly<
   gone: () => '',
   verdict: () => '',
 };
-
-function sleep(ms: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    if (stop.aborted) wake();
-    else stop.addEventListener('abort', wake);
-  });
-}

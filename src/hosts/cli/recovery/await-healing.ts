@@ -4,6 +4,7 @@ import { attempt } from '../../../node/model/attempt.ts';
 import type { Snapshot } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
+import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 
 /** The kubelet's longest back-off is 5 min; a slow start of the container comes on top. */
 const HEALING_MS_MAX = 6 * 60_000;
@@ -37,7 +38,7 @@ export async function awaitHealing(
       terminal.err(`${waited}\n`);
       lastReported = now;
     }
-    await sleep(CHECK_EVERY_MS, stop);
+    await sleepUntilStopped(CHECK_EVERY_MS, stop);
   }
   terminal.err(
     stop.aborted
@@ -50,14 +51,4 @@ export async function awaitHealing(
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 1000)} s`;
-}
-
-function sleep(ms: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stop.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

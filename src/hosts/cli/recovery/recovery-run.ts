@@ -3,14 +3,9 @@ import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts'
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
-import {
-  durationMs,
-  type NodeOptions,
-  snapshotOptionsOf,
-  stateFolderOf,
-} from '../command-line/options.ts';
-import { adviceWithoutKubelet, hasNothingToCheck } from '../commands/no-node.ts';
-import { openNode } from '../input/open-node.ts';
+import { type NodeOptions, stateFolderOf } from '../command-line/options.ts';
+import { adviceWithoutKubelet } from '../commands/no-node.ts';
+import { checkRunOf, openNode } from '../input/open-node.ts';
 
 export interface RecoverOptions extends NodeOptions, GlobalOptions {
   readonly finding?: string;
@@ -66,20 +61,13 @@ export async function checkFor(
   run: RecoveryRun,
 ): Promise<CheckResult | { readonly advice: string }> {
   const { options, terminal, stop } = run;
-  const looking = {
-    faults,
-    settings: snapshotOptionsOf(options),
-    timeoutMs: durationMs('--timeout', options.timeout),
-  };
+  const asked = checkRunOf(faults, options);
   const node = openFor(run);
   const end = () => node.endCheck('you asked to stop');
   stop?.addEventListener('abort', end);
-  const looked = await runCheck(node, looking, terminal);
+  const looked = await runCheck(node, asked, terminal);
   stop?.removeEventListener('abort', end);
-  const { report } = looked;
-  const { notes = [] } = report.node.kubelet;
-  const advice =
-    hasNothingToCheck(report) && (await adviceWithoutKubelet(node, options.hostRoot, notes));
+  const advice = await adviceWithoutKubelet(looked.report, node, options.hostRoot);
   node.pause();
   return advice ? { advice } : looked;
 }

@@ -2,7 +2,7 @@ import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { shellCommand } from '../../../lib/std/shell-command.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
-import { storedResultPath } from '../agent-client/stored-result-path.ts';
+import { storedResultPath } from '../command-line/kind-named.ts';
 
 const LABEL_COLUMNS = 14;
 const LISTED_MAX = 100;

@@ -1,8 +1,7 @@
+import { geteuid } from 'node:process';
 import { counted } from '../../../lib/std/counted.ts';
 import type { Style } from '../../../lib/terminal/terminal.ts';
 import type { FaultReport, Report } from '../../../node/checkup/report.ts';
-
-import { NOT_ROOT } from './not-root.ts';
 
 interface Headline {
   readonly text: string;
@@ -54,4 +53,17 @@ function openIn({ findings }: FaultReport) {
 function toneOf(found: readonly FaultReport[]): Style {
   const isLatent = found.flatMap(openIn).every(({ state }) => state === 'latent');
   return isLatent ? 'yellow' : 'red';
+}
+
+/** Why a fault is unknown when permissions are missing. */
+const NOT_ROOT = 'not root (details: -o json)';
+
+/** Replaces the single denied reads by one reason for a person who is not root. */
+export function withoutDenials(report: Report, isRoot = geteuid?.() === 0): Report {
+  if (isRoot) return report;
+  const faults = report.faults.map((fault) => {
+    const isDenied = fault.verdict === 'unknown' && /permission denied/.test(fault.reason ?? '');
+    return isDenied ? { ...fault, reason: NOT_ROOT } : fault;
+  });
+  return { ...report, faults };
 }

@@ -2,9 +2,14 @@ import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/gorou
 import { counted } from '../../../lib/std/counted.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { labelled, labelledText, wrapQuote } from '../../../lib/terminal/wrap.ts';
+import { labelled, labelledText, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
 import type { BusyLoop, SyncLoop } from '../../../node/evidence/stacks/sync-loop.ts';
+import {
+  type BlockedStack,
+  loopOn,
+  type ThreadStacks,
+} from '../../../node/evidence/stacks/thread-stacks.ts';
 
 /** A dump, and what we make of it. */
 export interface Stacks {
@@ -102,7 +107,7 @@ function loopLines(loop: SyncLoop, terminal: Terminal): readonly string[] {
   }
 }
 
-export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
+function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
   const { row, holder, branch, waitsFor, frames } = loop;
   const where = branch === null ? '' : ` in ${branch}`;
   // What is at work now may be done in a moment.
@@ -131,10 +136,7 @@ const WAITS: Readonly<Record<BusyLoop['waitsFor'], string>> = {
   other: 'something',
 };
 
-export function stackLines(
-  frames: readonly Frame[],
-  { width, style }: Terminal,
-): readonly string[] {
+function stackLines(frames: readonly Frame[], { width, style }: Terminal): readonly string[] {
   return frames.flatMap((frame, index) => {
     const place = frame.file === null ? '' : ` ${shortName(frame.file)}:${frame.line}`;
     const lines = wrapQuote(shortName(frame.function) + place, width - LABEL_COLUMNS - 2);
@@ -186,4 +188,61 @@ function part(label: string, text: string, { width }: Terminal): readonly string
 /** "kubelet.(*Kubelet).syncLoop" of "k8s.io/kubernetes/pkg/kubelet.(*Kubelet).syncLoop" */
 function shortName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
+}
+
+/** What the kernel shows of the kubelet's threads, for a person: the sync loop first. */
+export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): string {
+  const { style, width } = terminal;
+  const { threads, origin } = stacks;
+  const loops = threads.filter((thread) => loopOn(thread));
+  const others = threads.filter((thread) => !loops.includes(thread));
+  const count = counted(threads.length, 'thread');
+  const limits =
+    `from ${origin.file}, without a credential: goroutines that wait on a lock or a channel are in no ` +
+    'system call, so they are not shown';
+  const blocks = [
+    [
+      style('bold', `${count} of the kubelet blocked in a system call`),
+      ...wrapText(limits, width - 2).map((line) => style('dim', `  ${line}`)),
+    ],
+    ...loops.map((thread) => threadLoopLines(thread, terminal)),
+    ...(loops.length > 0 ? [] : [noLoopLines(terminal)]),
+    ...others.map((thread) => [
+      ...threadHeadLines(`thread ${thread.tid}`, thread, terminal),
+      ...stackLines(thread.stack.frames, terminal),
+    ]),
+  ];
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function noLoopLines({ style, width }: Terminal): readonly string[] {
+  const why = 'not in a system call: the loop is idle, waits on a lock or runs';
+  return [
+    `${style('bold', 'sync loop')}  ${style('yellow', 'unknown')}`,
+    ...wrapText(why, width - 2).map((line) => `  ${line}`),
+  ];
+}
+
+function threadLoopLines(thread: BlockedStack, terminal: Terminal): readonly string[] {
+  const loop = loopOn(thread);
+  const head = threadHeadLines(`sync loop, thread ${thread.tid}`, thread, terminal);
+  return loop ? [...head, ...busyLines(loop, terminal)] : head;
+}
+
+function threadHeadLines(
+  who: string,
+  { call, path, waitsIn, state, waitedMs, brokenBy }: BlockedStack,
+  { style }: Terminal,
+): readonly string[] {
+  const long = waitedMs > 0 ? `blocked for ${waitedMs / 1000} s or more` : 'seen once';
+  const facts = [
+    `in ${call}${path === null ? '' : ` ${printable(path)}`}`,
+    `wchan ${waitsIn || '?'}, state ${state}`,
+    ...(brokenBy === undefined ? [] : [`the stack ends early: ${brokenBy}`]),
+  ];
+  return [
+    `${style('bold', who)}  ${style(waitedMs > 0 ? 'red' : 'yellow', long)}`,
+    // A path that is broken in two cannot be copied.
+    ...facts.map((fact) => `  ${fact}`),
+  ];
 }

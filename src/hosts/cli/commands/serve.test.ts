@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listenAddress } from './listen-address.ts';
+import { listenAddress } from './serve.ts';
 
 test.each([
   ['127.0.0.1:8090', '127.0.0.1', 8090],
