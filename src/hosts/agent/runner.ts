@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { Semaphore } from '../../lib/std/semaphore.ts';
 import { assignIn } from '../../pipeline/diagnosis/assign.ts';
-import { podLookup } from '../../pipeline/diagnosis/find-pod.ts';
 import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
 import type { OperationLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
-import { stepsOn } from '../../pipeline/diagnosis/run-step.ts';
+import { podLookup, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import type { Store } from '../../pipeline/store/store.ts';
@@ -25,8 +24,6 @@ export interface RunnerOptions {
   readonly listener: StepListener & { readonly onError: (text: string) => void };
 }
 
-const noConsent = async () => ({ given: 'none', why: 'only the journal is read' }) as const;
-
 /** Drives the Diagnoses of this node's store on this node. */
 export function runnerHere(options: RunnerOptions): Runner {
   const { store, lookup, node, nodeName, metrics, repairing, shutdown, listener } = options;
@@ -39,16 +36,11 @@ export function runnerHere(options: RunnerOptions): Runner {
     targetOf: (spec) => targetOfOnlyNode(spec, nodeName()),
     assign: assignIn(store),
     runStep: metrics.timed(steps),
-    findPod: podLookup({ withHost }),
-    earlierActionsFor: (purpose) => {
-      const request = {
-        timeoutMs: EARLIER_ACTIONS_MS,
-        consent: noConsent,
-        stop: shutdown,
-        purpose,
-      };
-      return withHost(request, ({ earlierActions }) => earlierActions());
-    },
+    findPod: podLookup(withHost),
+    earlierActionsFor: (purpose) =>
+      withHost({ timeoutMs: EARLIER_ACTIONS_MS, stop: shutdown, purpose }, (host) =>
+        host.earlierActions(),
+      ),
     shutdown,
     onError: listener.onError,
     onEnded: (object) => metrics.ended(object),

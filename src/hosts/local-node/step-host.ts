@@ -1,21 +1,16 @@
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
 import type { Settled } from '../../node/repair/settle-unfinished.ts';
-import type { ProcessorHost } from '../../pipeline/operations/processor-host.ts';
+import type {
+  HostRequest,
+  ProcessorHost,
+  WithHost,
+} from '../../pipeline/operations/processor-host.ts';
 import { earlierActions } from './earlier-actions.ts';
 import { openLiveNode } from './open-live-node.ts';
 import { type ManagedNode, openRepairOn } from './open-repair.ts';
 import { type CheckListener, runCheck } from './run-check.ts';
 import { bundleNameOf, saveBundle } from './save-bundle.ts';
-
-/** What one step needs of its host. */
-interface StepRequest {
-  readonly timeoutMs: number;
-  readonly consent: ProcessorHost['consent'];
-  readonly stop: AbortSignal;
-  /** The step of a Diagnosis that it is for, the same in every attempt. */
-  readonly purpose?: string;
-}
 
 export interface StepListener extends CheckListener {
   /** What an earlier crash had left open, and how it was settled. */
@@ -24,20 +19,17 @@ export interface StepListener extends CheckListener {
   readonly onLetGo: (node: LiveNode) => Promise<void>;
 }
 
-export type WithHost = <T>(
-  request: StepRequest,
-  use: (host: ProcessorHost) => Promise<T>,
-) => Promise<T>;
-
 /** Opens this node for one step after another. */
 export function stepHosts(node: ManagedNode, listener: StepListener): WithHost {
   return (request, use) => withStepHost(node, request, use, listener);
 }
 
+const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
+
 /** Within the time of the step; an action that has started is not cut short. */
 async function withStepHost<T>(
   managed: ManagedNode,
-  { timeoutMs, consent, stop, purpose }: StepRequest,
+  { timeoutMs, consent = noConsent, stop, purpose }: HostRequest,
   use: (host: ProcessorHost) => Promise<T>,
   listener: StepListener,
 ): Promise<T> {

@@ -11,30 +11,14 @@ import { retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { type ApprovalRequest, waitingFor, waitsForApproval } from './approval.ts';
 import { type Assignment, hashOf, isAssigned } from './assign.ts';
-import { type DriverContext, retryOptionsOf } from './driver-context.ts';
+import type { Driven, DriverContext } from './driver-context.ts';
 import { completeResults } from './large-results.ts';
 import { withMissingActions } from './missing-actions.ts';
 import { purposeOf } from './purpose.ts';
-import { reportRetry } from './report-retry.ts';
 import { failingAlone, type StepOutcome, stopWithin } from './run-step.ts';
-import { bareFailure, isUnstorable, storeResult } from './store-result.ts';
+import { isUnstorable, storeResult } from './store-result.ts';
 import { askAgainAt, restMs } from './time-left.ts';
-
-export type Driven =
-  /** It was deleted. */
-  | { readonly state: 'gone' }
-  /** Another agent runs it; nothing was written. */
-  | { readonly state: 'elsewhere' }
-  | { readonly state: 'ended'; readonly object: StoredObject }
-  /** Drive it again when something changes, or at this time. */
-  | {
-      readonly state: 'waits';
-      readonly object: StoredObject;
-      readonly why: string;
-      readonly againAt: number;
-    }
-  /** By the shutdown of this process or an error of the store; it goes on from its checkpoint. */
-  | { readonly state: 'interrupted' };
+import { reportRetry, writeFailure, written } from './write-status.ts';
 
 /**
  * Drives one Diagnosis until it ends or has to wait. The checkpoint is stored before its step runs; the
@@ -48,7 +32,7 @@ export async function driveDiagnosis(
   stop: AbortSignal,
 ): Promise<Driven> {
   for (;;) {
-    const found = await retried(() => context.store.get(key), retryOptionsOf(context));
+    const found = await retried(() => context.store.get(key), context);
     if (!found.ok) return { state: interrupted(found.error, context) };
     const object = found.value;
     // Another object may have the same name by now.
@@ -124,7 +108,7 @@ async function nextOf(
   let pod: SeenPod | undefined;
   for (;;) {
     const find = stepAt.bind(undefined, context, spec, status);
-    const step = await retried(find, retryOptionsOf(context));
+    const step = await retried(find, context);
     if (!step.ok) return interrupted(step.error, context);
     const { set, processor } = step.value;
     const decided = now();
@@ -207,7 +191,7 @@ async function save(
   { status: decided, ...assignment }: Assignment & Pick<Next, 'status'>,
   context: DriverContext,
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
-  const { store, assign, onSaved } = context;
+  const { store, assign } = context;
   const status = withResult(assignment.spec, decided);
   const writes: ((current: StoredObject) => Promise<StoredObject>)[] = [];
   if (assign && !isAssigned(object, assignment)) {
@@ -219,32 +203,21 @@ async function save(
   let current = object;
   for (const write of writes) {
     const last = current;
-    const answer = await retried(() => write(last), retryOptionsOf(context));
+    const answer = await written(() => write(last), context);
     if (answer.ok) {
       current = answer.value;
-      onSaved?.(current);
       continue;
     }
     const { reason } = answer.error;
     if (reason === 'Conflict') return 'changed';
     if (reason === 'NotFound') return 'gone';
-    if (isUnstorable(answer.error)) return saveBare(current, context);
-    return interrupted(answer.error, context);
+    if (!isUnstorable(answer.error)) return interrupted(answer.error, context);
+    // Such as one with a spec of the largest size.
+    const failed = await writeFailure(current, context);
+    if (failed.ok || failed.error.reason === 'Conflict') return 'changed';
+    return interrupted(failed.error, context);
   }
   return current;
-}
-
-/** Ends a Diagnosis whose status cannot be stored, such as one with a spec of the largest size. */
-async function saveBare(
-  object: StoredObject,
-  context: DriverContext,
-): Promise<'changed' | 'interrupted'> {
-  const { store, now = () => new Date() } = context;
-  const bare = { ...object, status: bareFailure(object, now()) };
-  const answer = await retried(() => store.updateStatus(bare), retryOptionsOf(context));
-  if (answer.ok) context.onSaved?.(answer.value);
-  if (answer.ok || answer.error.reason === 'Conflict') return 'changed';
-  return interrupted(answer.error, context);
 }
 
 async function outcomeOf(

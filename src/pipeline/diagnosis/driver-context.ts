@@ -3,7 +3,6 @@ import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { EarlierActions } from '../operations/processor-host.ts';
 import type { Store, StoredObject } from '../store/store.ts';
-import type { RetryOptions } from '../store/store-answer.ts';
 import type { Assign } from './assign.ts';
 import type { LargeResults } from './large-results.ts';
 import type { OperationLookup } from './operation-lookup.ts';
@@ -36,6 +35,19 @@ export interface DriverContext {
   readonly onError?: (message: string) => void;
 }
 
-export function retryOptionsOf({ shutdown, onError }: DriverContext): RetryOptions {
-  return { stop: shutdown, onError };
-}
+/** What became of a Diagnosis that was driven. */
+export type Driven =
+  /** It was deleted. */
+  | { readonly state: 'gone' }
+  /** Another agent runs it; nothing was written. */
+  | { readonly state: 'elsewhere' }
+  | { readonly state: 'ended'; readonly object: StoredObject }
+  /** Drive it again when something changes, or at this time. */
+  | {
+      readonly state: 'waits';
+      readonly object: StoredObject;
+      readonly why: string;
+      readonly againAt: number;
+    }
+  /** By the shutdown of this process or an error of the store; it goes on from its checkpoint. */
+  | { readonly state: 'interrupted' };

@@ -7,8 +7,8 @@ import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
-import type { ProcessorHost } from '../operations/processor-host.ts';
-import { type HostRequest, stepsOn } from './run-step.ts';
+import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts';
+import { stepsOn } from './run-step.ts';
 
 const BROKEN = 'broken-configmap';
 /** Four of them are active. */
@@ -38,6 +38,7 @@ class Patient {
     const { recording, settings } = await fixtureAt(`stale-subpath-mount/${this.fixture}`);
     const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
     return use({
+      consent: async () => ({ given: 'none', why: 'nobody was asked' }),
       ...request,
       snapshot,
       judge: async (fault, only) => {

@@ -1,17 +1,19 @@
 import { messageOf } from '../../lib/std/message-of.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
+import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { Processor } from '../api/processor-of.ts';
 import {
   failedWith,
   type OperationResult,
   type StepInput,
 } from '../operations/operation-result.ts';
-import type { ProcessorHost } from '../operations/processor-host.ts';
+import { podReferenceOn } from '../operations/pod-on-node.ts';
+import type { ProcessorHost, WithHost } from '../operations/processor-host.ts';
 import type { Limited, Retry } from '../operations/run-http.ts';
 import { ownProcessor, runOperation } from '../operations/run-operation.ts';
 import type { CurrentDiagnosis } from '../operations/step-input.ts';
 import { type ApprovalRequest, approvedIn, mayAct, type Wanted } from './approval.ts';
-import { EXCHANGES_MAX, PROGRAM_STEPS_MAX, READING_STEPS_MAX } from './limits.ts';
+import { EXCHANGES_MAX, POD_LOOKUP_MS, PROGRAM_STEPS_MAX, READING_STEPS_MAX } from './limits.ts';
 
 /** One step of a Diagnosis whose checkpoint is stored. */
 export interface StepToRun {
@@ -34,19 +36,8 @@ export type StepOutcome = OperationResult | ApprovalRequest;
 
 export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
 
-/** What a step needs of the node while it runs. */
-export interface HostRequest {
-  readonly timeoutMs: number;
-  readonly consent: ProcessorHost['consent'];
-  readonly purpose?: string;
-  readonly stop: AbortSignal;
-}
-
-export interface StepNode {
-  readonly withHost: <T>(
-    request: HostRequest,
-    use: (host: ProcessorHost) => Promise<T>,
-  ) => Promise<T>;
+interface StepNode {
+  readonly withHost: WithHost;
   /** Asked before a repair. Absent: the spec of the Diagnosis decides. */
   readonly consent?: (diagnosis: CurrentDiagnosis) => ProcessorHost['consent'];
   /** Changes nothing, whatever the spec says. */
@@ -90,6 +81,17 @@ export function stepsOn(node: StepNode): RunStep {
     return wanted.length > 0
       ? { wanted, record: { actions: result.record?.actions ?? [] } }
       : result;
+  };
+}
+
+/** Looks for the pod of a Diagnosis before its first step. */
+export function podLookup(withHost: WithHost) {
+  const semaphore = new Semaphore(READING_STEPS_MAX);
+  return (pod: PodReference, restMs: number, stop: AbortSignal): Promise<SeenPod> => {
+    const timeoutMs = Math.max(Math.min(POD_LOOKUP_MS, restMs), 1);
+    const look = () =>
+      withHost({ timeoutMs, stop }, ({ snapshot }) => podReferenceOn(snapshot(), pod));
+    return semaphore.run(look, stop);
   };
 }
 

@@ -5,12 +5,11 @@ import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
 import type { ObjectEvent, ObjectKey, StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import { keyOf } from '../store/stored-object.ts';
-import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
-import { type DriverContext, retryOptionsOf } from './driver-context.ts';
-import { failOnDefect } from './fail-on-defect.ts';
+import { driveDiagnosis } from './drive-diagnosis.ts';
+import type { Driven, DriverContext } from './driver-context.ts';
 import { IN_FLIGHT_MAX, LARGE_STEPS_MAX, OVERDUE_MAX } from './limits.ts';
-import { isUnobserved, observeEnded } from './observe-ended.ts';
 import { hasEnded, overdueAt, retentionMs, timerMs } from './time-left.ts';
+import { failOnDefect, isUnobserved, observeEnded } from './write-status.ts';
 
 interface RunnerContext extends DriverContext {
   /** Called with each Diagnosis that ends here. */
@@ -250,7 +249,7 @@ export class Runner {
   async #deleteWhenDue(entry: Entry): Promise<void> {
     const { store, shutdown } = this.#context;
     if (shutdown.aborted) return;
-    const found = await retried(() => store.get(entry.key), retryOptionsOf(this.#context));
+    const found = await retried(() => store.get(entry.key), this.#context);
     if (!found.ok || !found.value || !hasEnded(found.value)) return;
     const ms = retentionMs(found.value, new Date());
     // Its TTL may have been extended.
@@ -260,7 +259,7 @@ export class Runner {
     }
     const { resourceVersion, uid } = found.value.metadata;
     const deletion = () => store.delete(entry.key, resourceVersion);
-    const deleted = await retried(deletion, retryOptionsOf(this.#context));
+    const deleted = await retried(deletion, this.#context);
     if (!deleted.ok) return;
     await this.#context.largeResults.remove(uid);
     if (entry.uid === uid) this.#forget(entry);

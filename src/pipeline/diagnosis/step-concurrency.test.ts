@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
 import { API_VERSION } from '../api/kinds.ts';
-import type { ProcessorHost } from '../operations/processor-host.ts';
+import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts';
 import type { StoredObject } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
 import { EXCHANGES_MAX, LARGE_STEPS_MAX } from './limits.ts';
-import { type HostRequest, type StepToRun, stepsOn } from './run-step.ts';
+import { type StepToRun, stepsOn } from './run-step.ts';
 import { Runner } from './runner.ts';
 
 /** A node that is only passed on: no step here reads it. */

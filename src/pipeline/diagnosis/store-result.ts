@@ -9,7 +9,7 @@ import type { StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { keyOf } from '../store/stored-object.ts';
-import { type DriverContext, retryOptionsOf } from './driver-context.ts';
+import type { DriverContext } from './driver-context.ts';
 import { fileOf } from './large-results.ts';
 import {
   RESULT_SHOWN_BYTES_MAX,
@@ -17,7 +17,8 @@ import {
   RESULTS_SHOWN_BYTES_MAX,
 } from './limits.ts';
 import { restMs } from './time-left.ts';
-import { withRecord } from './with-record.ts';
+import { bytesOf, withRecord } from './with-record.ts';
+import { bareFailure, isAtSameStep, written } from './write-status.ts';
 
 /**
  * Writes the result of the step at the checkpoint together with the next checkpoint. If somebody else
@@ -48,18 +49,13 @@ export async function storeResult(
     const ended = result.succeeded ? status : endedEarly(current, status, now(), stop.aborted);
     const { spec, metadata } = current;
     const observed = withResult(spec, { ...ended, observedGeneration: metadata.generation });
-    const answer = await retried(
-      () => store.updateStatus({ ...current, status: observed }),
-      retryOptionsOf(context),
-    );
-    if (answer.ok) {
-      context.onSaved?.(answer.value);
-      return answer.value;
-    }
+    const next = { ...current, status: observed };
+    const answer = await written(() => store.updateStatus(next), context);
+    if (answer.ok) return answer.value;
     if (isUnstorable(answer.error)) attempt += 1;
     else if (answer.error.reason === 'NotFound') return 'gone';
     else if (answer.error.reason === 'Conflict') {
-      const again = await retried(() => store.get(key), retryOptionsOf(context));
+      const again = await retried(() => store.get(key), context);
       if (!again.ok) return 'interrupted';
       if (again.value?.metadata.uid !== begun.metadata.uid) return 'gone';
       // Another writer has run this step too; its result counts.
@@ -89,17 +85,6 @@ function endedEarly(
   return failedFor(after, reason, now, String(spec.deadlineSeconds));
 }
 
-/** The shortest status of a failed Diagnosis. */
-export function bareFailure(
-  { spec, status }: StoredObject,
-  now: Date,
-  message = 'the object has no space for a status: make the spec smaller',
-): DiagnosisStatus {
-  const { startTime, checkpoint } = (status ?? {}) as DiagnosisStatus;
-  const bare = { ...(startTime ? { startTime } : {}), ...(checkpoint ? { checkpoint } : {}) };
-  return withResult(spec, failedFor(bare, 'SyncDiagnosisFailed', now, message));
-}
-
 async function afterResult(
   { metadata: { uid }, spec, status: before = {} }: StoredObject,
   result: OperationResult,
@@ -121,18 +106,6 @@ async function afterResult(
   const { record, ...plain } = result;
   const ended = result.results === undefined ? plain : { ...plain, results: operationResults };
   return afterStep(withRecord(shown, record), paths, ended, now());
-}
-
-export function isAtSameStep(
-  { status: left = {} }: StoredObject,
-  { status: right = {} }: StoredObject,
-) {
-  const [one, other] = [left, right].map((each) => each as DiagnosisStatus);
-  return (
-    one?.phase === other?.phase &&
-    one?.checkpoint?.pathIndex === other?.checkpoint?.pathIndex &&
-    one?.checkpoint?.nodeIndex === other?.checkpoint?.nodeIndex
-  );
 }
 
 type Results = Readonly<Record<string, string>>;
@@ -157,18 +130,18 @@ function boundedResults(uid: string, before: Shown, more: Results): BoundedResul
   const all: Results = { ...before.operationResults, ...more };
   const small = Object.entries(all)
     .filter(([key]) => !isStored.has(key))
-    .map(([key, text]) => ({ key, text, bytes: jsonBytes(text) }))
+    .map(([key, text]) => ({ key, text, bytes: bytesOf(text) }))
     .toSorted((left, right) => left.bytes - right.bytes);
   const shown: Record<string, string> = { ...all };
   const large: Large[] = [...stored];
   const files: { file: string; text: string }[] = [];
-  let total = Object.entries(all).reduce((sum, pair) => sum + jsonBytes(pair), 0);
+  let total = Object.entries(all).reduce((sum, pair) => sum + bytesOf(pair), 0);
   for (let last = small.pop(); last; last = small.pop()) {
     const { key, text, bytes } = last;
     if (bytes <= RESULT_SHOWN_BYTES_MAX && total <= RESULTS_SHOWN_BYTES_MAX) break;
     const entry = { key, bytes: Buffer.byteLength(text), file: fileOf(key, text) };
     const sentence = standIn(uid, entry);
-    total += jsonBytes(sentence) - bytes;
+    total += bytesOf(sentence) - bytes;
     shown[key] = sentence;
     large.push(entry);
     files.push({ file: entry.file, text });
@@ -187,9 +160,4 @@ function boundedResults(uid: string, before: Shown, more: Results): BoundedResul
 
 function standIn(uid: string, { bytes, file }: Large): string {
   return `(${bytes} bytes: too large for a status, stored separately; the agent serves it at /results/${uid}/${file})`;
-}
-
-/** The size in etcd, where a newline has two bytes and a control character six. */
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

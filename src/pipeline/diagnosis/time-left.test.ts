@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { failedFor, timeText, withReason } from '../graph/conditions.ts';
-import { bareFailure } from './store-result.ts';
 import { askAgainAt, overdueAt, restMs, retentionMs } from './time-left.ts';
+import { bareFailure } from './write-status.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000);

@@ -79,7 +79,7 @@ function fitting<T>(all: readonly T[], bytesMax: number, size: (each: T) => numb
   return { shown, left: all.length - shown.length };
 }
 
-/** The size in etcd, with a comma. */
-function bytesOf(value: unknown): number {
+/** The size in etcd, with a comma: a newline has two bytes there and a control character six. */
+export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

@@ -33,6 +33,22 @@ export interface ProcessorHost {
   readonly hostRoot: string;
 }
 
+/** What a step needs of the node while it runs. */
+export interface HostRequest {
+  readonly timeoutMs: number;
+  /** Absent: nothing may be changed. */
+  readonly consent?: ProcessorHost['consent'];
+  /** The step of a Diagnosis that it is for, the same in every attempt. */
+  readonly purpose?: string;
+  readonly stop: AbortSignal;
+}
+
+/** Opens the node for one step. */
+export type WithHost = <T>(
+  request: HostRequest,
+  use: (host: ProcessorHost) => Promise<T>,
+) => Promise<T>;
+
 export type EarlierActions =
   | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
   /** One was begun, and nobody can say yet whether it came about. */

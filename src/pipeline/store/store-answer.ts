@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
-import { sleepUntilStopped } from './sleep-until-stopped.ts';
 import { isTemporary, StoreError } from './store-error.ts';
 
 /** The result of a request to a store, or its error. */
@@ -17,9 +17,9 @@ export async function answerOf<T>(request: Promise<T>): Promise<StoreAnswer<T>> 
   }
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Ends the retries; the last error is the answer then. */
-  readonly stop: AbortSignal;
+  readonly shutdown: AbortSignal;
   /** Called for every failed attempt. */
   readonly onError?: ((message: string) => void) | undefined;
 }
@@ -27,17 +27,30 @@ export interface RetryOptions {
 /** Repeats a request while the error is temporary, at growing intervals. */
 export async function retried<T>(
   request: () => Promise<T>,
-  { stop, onError }: RetryOptions,
+  { shutdown, onError }: RetryOptions,
 ): Promise<StoreAnswer<T>> {
   for (let waitMs = STORE_WAIT_FIRST_MS; ; waitMs = longer(waitMs)) {
     const answer = await answerOf(request());
-    if (answer.ok || !isTemporary(answer.error) || stop.aborted) return answer;
+    if (answer.ok || !isTemporary(answer.error) || shutdown.aborted) return answer;
     onError?.(answer.error.message);
-    await sleepUntilStopped(Math.max(waitMs, answer.error.retryAfterMs ?? 0), stop);
+    await sleepUntilStopped(Math.max(waitMs, answer.error.retryAfterMs ?? 0), shutdown);
   }
 }
 
 /** The wait after one that was too short. */
 export function longer(waitMs: number): number {
   return Math.min(waitMs * 2, STORE_WAIT_MAX_MS);
+}
+
+/** Sleeps for a while, and no longer than until it is stopped. */
+export async function sleepUntilStopped(
+  ms: number,
+  stop: AbortSignal,
+  { ref = true } = {},
+): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal: stop, ref });
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
 }

@@ -11,12 +11,11 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagn
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
 import { assignIn } from '../../../pipeline/diagnosis/assign.ts';
 import { driveDiagnosis } from '../../../pipeline/diagnosis/drive-diagnosis.ts';
-import { podLookup } from '../../../pipeline/diagnosis/find-pod.ts';
 import {
   completeResults,
   largeResultsInMemory,
 } from '../../../pipeline/diagnosis/large-results.ts';
-import { type RunStep, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
+import { podLookup, type RunStep, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
@@ -185,7 +184,7 @@ function stepsFor(spec: DiagnosisSpec, { options, stop }: Running, terminal: Ter
     terminal.progress(`running ${step.name}`);
     return steps(step);
   };
-  return { runStep, findPod: podLookup({ withHost }) };
+  return { runStep, findPod: podLookup(withHost) };
 }
 
 /** Prints a line for each step that ends and each failed attempt. The summary has the reasons. */

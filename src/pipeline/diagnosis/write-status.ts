@@ -1,0 +1,106 @@
+import { cutSentence } from '../../lib/std/cut-sentence.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { failedFor, timeText } from '../graph/conditions.ts';
+import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
+import { withResult } from '../graph/result-of.ts';
+import type { Retry } from '../operations/run-http.ts';
+import type { ObjectKey, Store, StoredObject } from '../store/store.ts';
+import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
+import { keyOf, nameOf } from '../store/stored-object.ts';
+import type { Driven, DriverContext } from './driver-context.ts';
+import { hasEnded } from './time-left.ts';
+
+/** Repeats a write while the error is temporary. */
+export async function written(
+  write: () => Promise<StoredObject>,
+  context: DriverContext,
+): Promise<StoreAnswer<StoredObject>> {
+  const answer = await retried(write, context);
+  if (answer.ok) context.onSaved?.(answer.value);
+  return answer;
+}
+
+/** Ends a Diagnosis with the shortest status of a failed one. */
+export function writeFailure(
+  object: StoredObject,
+  context: DriverContext,
+  message?: string,
+): Promise<StoreAnswer<StoredObject>> {
+  const { store, now = () => new Date() } = context;
+  const failed = { ...object, status: bareFailure(object, now(), message) };
+  return written(() => store.updateStatus(failed), context);
+}
+
+export function bareFailure(
+  { spec, status }: StoredObject,
+  now: Date,
+  message = 'the object has no space for a status: make the spec smaller',
+): DiagnosisStatus {
+  const { startTime, checkpoint } = (status ?? {}) as DiagnosisStatus;
+  const bare = { ...(startTime ? { startTime } : {}), ...(checkpoint ? { checkpoint } : {}) };
+  return withResult(spec, failedFor(bare, 'SyncDiagnosisFailed', now, message));
+}
+
+/** Ends the Diagnosis that a defect of ours was met with: the others go on, and it is not tried again. */
+export async function failOnDefect(
+  { uid, ...key }: ObjectKey & { readonly uid: string },
+  defect: unknown,
+  context: DriverContext,
+): Promise<Driven> {
+  const message = `defect in kubediag, please report it: ${messageOf(defect)}`;
+  context.onError?.(`${nameOf(key)}: ${message}`);
+  const found = await retried(() => context.store.get(key), context);
+  if (!found.ok) return { state: 'interrupted' };
+  const object = found.value;
+  if (object?.metadata.uid !== uid) return { state: 'gone' };
+  if (hasEnded(object)) return { state: 'ended', object };
+  const ended = await writeFailure(object, context, message);
+  return ended.ok ? { state: 'ended', object: ended.value } : { state: 'interrupted' };
+}
+
+/** Changed after its end: a client may wait for its observedGeneration. */
+export function isUnobserved(object: StoredObject): boolean {
+  const { observedGeneration } = (object.status ?? {}) as DiagnosisStatus;
+  return hasEnded(object) && observedGeneration !== object.metadata.generation;
+}
+
+/** After a conflict the next event brings it here again. */
+export async function observeEnded(object: StoredObject, store: Store): Promise<void> {
+  const { spec, metadata } = object;
+  const status = withResult(spec, { ...object.status, observedGeneration: metadata.generation });
+  await answerOf(store.updateStatus({ ...object, status }));
+}
+
+/**
+ * Writes to status.currentStep that a server could not be reached and when the next attempt is. It is
+ * for readers only: a write that fails or comes too late is dropped.
+ */
+export async function reportRetry(
+  begun: StoredObject,
+  { attempts, why, nextAt }: Retry,
+  { store, onSaved }: DriverContext,
+): Promise<void> {
+  const found = await answerOf(store.get(keyOf(begun)));
+  const object = found.ok ? found.value : undefined;
+  if (object?.metadata.uid !== begun.metadata.uid || !isAtSameStep(begun, object)) return;
+  const { currentStep, ...rest } = (object.status ?? {}) as DiagnosisStatus;
+  if (!currentStep) return;
+  const attempt = {
+    attempts,
+    nextAttemptTime: timeText(nextAt),
+    message: cutSentence(why, STEP_MESSAGE_CHARACTERS_MAX),
+  };
+  const status = { ...rest, currentStep: { ...currentStep, ...attempt } };
+  const answer = await answerOf(store.updateStatus({ ...object, status }));
+  if (answer.ok) onSaved?.(answer.value);
+}
+
+export function isAtSameStep(one: StoredObject, other: StoredObject): boolean {
+  const [left, right] = [one, other].map(({ status }) => (status ?? {}) as DiagnosisStatus);
+  return (
+    left?.phase === right?.phase &&
+    left?.checkpoint?.pathIndex === right?.checkpoint?.pathIndex &&
+    left?.checkpoint?.nodeIndex === right?.checkpoint?.nodeIndex
+  );
+}
