@@ -1,5 +1,5 @@
 /** One value with its labels. */
-interface Sample {
+export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
   /** "_sum", "_count" of a summary. */

@@ -8,7 +8,7 @@ import { API_VERSION, GROUP, type Kind, type KindName, kinds } from './kinds.ts'
 import { NESTING_MAX, VALUES_MAX } from './limits.ts';
 import type { OperationSpec } from './operation.ts';
 import type { OperationSetSpec } from './operation-set.ts';
-import { listed, type Problem } from './problem.ts';
+import { listed, note, type Place, type Problem, problem } from './problem.ts';
 import { problemOf } from './problem-of-issue.ts';
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts';
 import type { TriggerSpec } from './trigger.ts';
@@ -53,14 +53,16 @@ export function checkResource(
     const fix = `write, for example, "apiVersion: ${API_VERSION}" and "kind: Operation"`;
     return refused([], `${missing} is missing`, fix);
   }
-  if (apiVersion === OLD_GROUP) return noted(['apiVersion'], ...OLD_GROUP_TEXT);
+  if (apiVersion === OLD_GROUP) return { problems: [OLD_GROUP_NOTE] };
   if (!isMeantForUs(apiVersion)) return { problems: [] };
   if (apiVersion !== API_VERSION) {
     const part = apiVersion.startsWith(`${GROUP}/`) ? 'version' : 'API group';
     return refused(['apiVersion'], `there is no such ${part}`, `write "${API_VERSION}"`);
   }
   // Upstream KubeDiag creates it for itself, in a version that was never released.
-  if (name === 'Task') return noted(['kind'], 'a Task is not read', 'write a Diagnosis');
+  if (name === 'Task') {
+    return { problems: [note(['kind'], 'a Task is not read', 'write a Diagnosis')] };
+  }
   const kind = kinds.find((each) => each.kind === name);
   if (!kind) {
     const meant = kinds.find((each) => isNearly(each.kind, name));
@@ -86,10 +88,11 @@ export function isMeantForUs(apiVersion: string): boolean {
 }
 
 const OLD_GROUP = 'diagnosis.netease.com/v1';
-const OLD_GROUP_TEXT = [
+const OLD_GROUP_NOTE = note(
+  ['apiVersion'],
   'resources of KubeDiag v0.1 are not read',
   `write Operations, an OperationSet and a Diagnosis of ${API_VERSION} instead`,
-] as const;
+);
 
 function checkedAs(
   kind: Kind,
@@ -140,16 +143,11 @@ const HEAD: Readonly<Record<string, StructuralSchema>> = {
 function namelessness({ kind }: Kind, given: unknown): readonly Problem[] {
   if (!isObject(given) || given.name !== undefined) return [];
   if (kind === 'Diagnosis' && given.generateName !== undefined) return [];
-  const fix = 'set the name of the object';
-  return [{ severity: 'problem', place: ['metadata', 'name'], what: 'missing', fix }];
+  return [problem(['metadata', 'name'], 'missing', 'set the name of the object')];
 }
 
-function refused(place: Problem['place'], what: string, fix: string): CheckedResource {
-  return { problems: [{ severity: 'problem', place, what, fix }] };
-}
-
-function noted(place: Problem['place'], what: string, fix: string): CheckedResource {
-  return { problems: [{ severity: 'note', place, what, fix }] };
+function refused(place: Place, what: string, fix: string): CheckedResource {
+  return { problems: [problem(place, what, fix)] };
 }
 
 function isNestedDeeper(value: unknown, levels: number): boolean {

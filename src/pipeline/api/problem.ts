@@ -12,6 +12,14 @@ export interface Problem {
   readonly fix: string;
 }
 
+export function problem(place: Place, what: string, fix: string): Problem {
+  return { severity: 'problem', place, what, fix };
+}
+
+export function note(place: Place, what: string, fix: string): Problem {
+  return { severity: 'note', place, what, fix };
+}
+
 /** "spec.adjacencyList[2].to[0]", as Kubernetes writes it. */
 export function placeText(place: Place): string {
   return place

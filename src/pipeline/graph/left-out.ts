@@ -1,5 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
-import type { Problem } from '../api/problem.ts';
+import { note, type Problem, problem } from '../api/problem.ts';
 import { LEFT_OUT_NAMED_MAX } from './limits.ts';
 
 const WHY = 'an agent diagnoses its own node only';
@@ -20,7 +20,7 @@ export function leftOutOn(here: string, spec: DiagnosisSpec): string | undefined
 export function problemsOfTargets(spec: DiagnosisSpec): readonly Problem[] {
   if (nodesIn(spec).length <= 1) return refusedTargets(spec);
   const place = ['spec', 'targetSelector', 'nodeNames'];
-  return [{ severity: 'note', place, what: `not all of them are diagnosed: ${WHY}`, fix: TODO }];
+  return [note(place, `not all of them are diagnosed: ${WHY}`, TODO)];
 }
 
 /** Targets that no step would diagnose: a step is about one pod with a name. */
@@ -32,15 +32,13 @@ export function refusedTargets({
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
   // The first field that is not empty counts.
   if (nodeSelector || nodeNames.length > 0) return [];
-  const problem = (field: string, what: string): Problem => ({
-    severity: 'problem',
-    place: ['spec', 'targetSelector', field],
-    what,
-    fix: 'create one Diagnosis for each pod, with the pod in spec.podReference',
-  });
-  if (podSelector) return [problem('podSelector', 'an agent does not select pods by labels')];
+  const fix = 'create one Diagnosis for each pod, with the pod in spec.podReference';
+  const refused = (field: string, what: string) => [
+    problem(['spec', 'targetSelector', field], what, fix),
+  ];
+  if (podSelector) return refused('podSelector', 'an agent does not select pods by labels');
   if (podReferences.length <= 1) return [];
-  return [problem('podReferences', `a Diagnosis is about one pod, not ${podReferences.length}`)];
+  return refused('podReferences', `a Diagnosis is about one pod, not ${podReferences.length}`);
 }
 
 function nodesIn({ targetSelector = {} }: DiagnosisSpec): readonly string[] {

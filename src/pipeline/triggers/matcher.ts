@@ -1,5 +1,5 @@
 import { textAt } from '../../lib/std/json.ts';
-import type { Place, Problem } from '../api/problem.ts';
+import { type Place, type Problem, problem } from '../api/problem.ts';
 import type { TriggerSpec } from '../api/trigger.ts';
 import { COMPARISON_MAX, PATTERNS_MAX } from './limits.ts';
 import { readPattern } from './pattern.ts';
@@ -68,10 +68,6 @@ export function checkPatterns({ sourceTemplate }: TriggerSpec): readonly Problem
 }
 
 const READABLE = 'use the syntax of RE2, with "\\" before characters that have a meaning in it';
-
-function problem(place: Place, what: string, fix: string): Problem {
-  return { severity: 'problem', place, what, fix };
-}
 
 function wantedIn(template: SourceTemplate, source: Source): readonly Wanted[] {
   switch (source) {
