@@ -58,7 +58,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/node/evidence/text/yaml-value.ts',
     'src/node/recording/bundle.ts',
     'src/node/trace/bpftrace-line.ts',
-    'src/pipeline/triggers/pattern.ts',
+    'src/pipeline/triggers/matcher.ts',
   ],
   'wrong usage or a malformed bundle becomes advice': [
     'src/hosts/cli/commands/replay.ts',

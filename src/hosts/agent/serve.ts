@@ -14,7 +14,7 @@ import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
 import { settleOperationSets } from '../../pipeline/store/operation-set-status.ts';
 import { StoreFileError } from '../../pipeline/store/sqlite-file.ts';
 import { openSqliteStore, type SqliteStore } from '../../pipeline/store/sqlite-store.ts';
-import { nodeNameOf } from '../local-node/node-name.ts';
+import { nodeNameOf } from '../local-node/open-live-node.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
 import type { StepListener } from '../local-node/step-host.ts';

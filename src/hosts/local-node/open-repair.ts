@@ -8,8 +8,7 @@ import {
   openRepair,
   type RepairOptions,
 } from '../../node/repair/open-repair.ts';
-import type { NodeAccess } from './open-live-node.ts';
-import { ownCommand } from './own-command.ts';
+import { type NodeAccess, ownCommand } from './open-live-node.ts';
 
 /** A node as a host holds it: how it is reached, what is known of it, and where our own folder is. */
 export interface ManagedNode {

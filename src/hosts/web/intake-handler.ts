@@ -74,7 +74,8 @@ function alertsIn(given: unknown): readonly unknown[] {
 
 function alertIn(given: unknown, now: Date): Read<TriggerEvent> {
   const read = readAlert(given, now);
-  return read.ok ? eventRead({ source: 'prometheusAlertTemplate', what: read.value }) : read;
+  if (!read.ok) return read;
+  return { ok: true, value: { source: 'prometheusAlertTemplate', what: read.value } };
 }
 
 function commonEventIn(given: unknown): Read<TriggerEvent> {
@@ -82,9 +83,5 @@ function commonEventIn(given: unknown): Read<TriggerEvent> {
   if (!read.ok) return read;
   const why = missingIn(read.value);
   if (why !== undefined) return { ok: false, why };
-  return eventRead({ source: 'commonEventTemplate', what: read.value });
-}
-
-function eventRead(value: TriggerEvent): Read<TriggerEvent> {
-  return { ok: true, value };
+  return { ok: true, value: { source: 'commonEventTemplate', what: read.value } };
 }

@@ -1,8 +1,14 @@
+import { RE2JS } from 're2js';
 import { textAt } from '../../lib/std/json.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
 import { type Place, type Problem, problem } from '../api/problem.ts';
 import type { TriggerSpec } from '../api/trigger.ts';
-import { COMPARISON_MAX, PATTERNS_MAX } from './limits.ts';
-import { readPattern } from './pattern.ts';
+import {
+  COMPARISON_MAX,
+  PATTERN_CHARACTERS_MAX,
+  PATTERN_STEPS_MAX,
+  PATTERNS_MAX,
+} from './limits.ts';
 
 type SourceTemplate = TriggerSpec['sourceTemplate'];
 
@@ -118,4 +124,32 @@ function all(field: string, patterns: Readonly<Record<string, string>> = {}): re
   return Object.entries(patterns).map(([key, pattern]) => {
     return { place: [field, key], pattern, at: [field, key], mustBeThere: true };
   });
+}
+
+/** A compiled pattern, or why it is invalid. */
+type ReadPattern =
+  | { readonly ok: true; readonly steps: number; readonly matches: (text: string) => boolean }
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * Compiles a pattern of RE2, which may match anywhere in a string. RE2 never backtracks: the work for
+ * each character is limited by the number of instructions.
+ */
+function readPattern(pattern: string): ReadPattern {
+  if (pattern.length > PATTERN_CHARACTERS_MAX) {
+    const why = `${pattern.length} characters, and the limit is ${PATTERN_CHARACTERS_MAX}`;
+    return { ok: false, why };
+  }
+  try {
+    const compiled = RE2JS.compile(pattern);
+    const steps = compiled.programSize();
+    if (steps <= PATTERN_STEPS_MAX) {
+      return { ok: true, steps, matches: (text) => compiled.test(text) };
+    }
+    const why = `too many repetitions: ${steps} instructions, and the limit is ${PATTERN_STEPS_MAX}`;
+    return { ok: false, why };
+  } catch (error) {
+    // The message of Go: error parsing regexp: missing closing ): `(alert1`
+    return { ok: false, why: messageOf(error) };
+  }
 }

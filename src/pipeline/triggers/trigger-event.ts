@@ -1,6 +1,7 @@
+import { byteKey, bytewiseSorted } from '../../lib/std/bytewise.ts';
+import { fnv64 } from '../../lib/std/fnv64.ts';
 import type { Alert } from './alert.ts';
 import type { CommonEvent } from './common-event.ts';
-import { fingerprintOf, signatureOf } from './fingerprint.ts';
 import { NAME_PART_CHARACTERS_MAX } from './limits.ts';
 
 /** An alert or an event for Triggers. */
@@ -42,4 +43,28 @@ export function diagnosisName(event: TriggerEvent, now: Date, choice: number): s
 function namePart(text: string): string {
   const allowed = text.toLowerCase().replace(/[^-a-z0-9]+/g, '-');
   return allowed.slice(0, NAME_PART_CHARACTERS_MAX).replace(/^-+|-+$/g, '') || 'unnamed';
+}
+
+/** This byte never occurs in UTF-8, so it separates strings. */
+const END = '\xff';
+
+/** The fingerprint of an alert's labels, as in Prometheus and Alertmanager: 16 digits. */
+export function fingerprintOf(labels: Readonly<Record<string, string>>): string {
+  return hashOf(pairsIn(labels)).toString(16).padStart(16, '0');
+}
+
+/** The hash of all fields of an event, as in every KubeDiag: a decimal number. */
+export function signatureOf(event: CommonEvent): string {
+  const { summary, source, severity, timestamp, component, group, customDetails } = event;
+  const texts = [summary, source, severity, timestamp, event.class, component, group];
+  return String(hashOf([...texts, ...pairsIn(customDetails)]));
+}
+
+function pairsIn(map: Readonly<Record<string, string>>): readonly string[] {
+  return bytewiseSorted(Object.keys(map)).flatMap((key) => [key, map[key] ?? '']);
+}
+
+function hashOf(texts: readonly string[]): bigint {
+  const bytes = texts.map((text) => `${byteKey(text)}${END}`).join('');
+  return fnv64(Array.from(bytes, (byte) => byte.charCodeAt(0)));
 }

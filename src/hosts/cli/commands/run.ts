@@ -20,7 +20,7 @@ import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
-import { nodeNameOf } from '../../local-node/node-name.ts';
+import { nodeNameOf } from '../../local-node/open-live-node.ts';
 import { stepHosts } from '../../local-node/step-host.ts';
 import { durationMs, type NodeOptions } from '../command-line/options.ts';
 import {

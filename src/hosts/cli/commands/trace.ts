@@ -17,7 +17,7 @@ import {
   traceDeletions,
 } from '../../../node/trace/trace-deletions.ts';
 import type { Watched } from '../../../node/trace/watched.ts';
-import { ownCommand } from '../../local-node/own-command.ts';
+import { ownCommand } from '../../local-node/open-live-node.ts';
 import { absolute, integer, snapshotOptionsOf } from '../command-line/options.ts';
 import { openNode, reportAbandoned } from '../input/open-node.ts';
 import {

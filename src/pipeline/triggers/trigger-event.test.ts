@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fingerprintOf, signatureOf } from './fingerprint.ts';
+import { fingerprintOf, signatureOf } from './trigger-event.ts';
 
 test.each([
   [{ alertname: 'alert1', node: 'node1' }, 'dba0d72f35ab0374'],

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { WaitsShown, waitText } from './waits-shown.ts';
+import { WaitsShown, waitText } from './run-check.ts';
 
 const VOLUME =
   '/proc/812/root/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volumes/kubernetes.io~nfs/share';
