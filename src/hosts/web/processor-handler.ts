@@ -1,14 +1,9 @@
+import type { StepResult } from '../../pipeline/api/results.ts';
 import { json, plain, type WebAnswer, type WebRequest } from './answer.ts';
 import { jsonIn } from './read-body.ts';
 import { StatusError } from './status-error.ts';
 
-export type ProcessorAnswer =
-  | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
-  | {
-      readonly succeeded: false;
-      readonly message: string;
-      readonly cause?: 'InputMissing' | 'Busy';
-    };
+export type ProcessorAnswer = StepResult & { readonly cause?: 'InputMissing' | 'Busy' };
 
 export interface ProcessorBackend {
   /** By their paths, "/processor/podListCollector". */

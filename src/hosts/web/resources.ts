@@ -32,37 +32,25 @@ export async function answerResource(
   target: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
-  const isOne = target.name !== undefined;
-  switch (request.method) {
-    case 'GET': {
-      const isWatch = /^(1|true)$/.test(request.query.get('watch') ?? '');
-      if (isWatch) return watchResources(backend.store, target, request, backend.watches);
-      return isOne ? getOne(backend, target, request) : list(backend, target, request);
-    }
-    case 'POST':
-      if (!isOne) return create(backend, target, request);
-      break;
-    case 'PUT':
-      if (isOne) return update(backend, target, request);
-      break;
-    case 'PATCH':
-      if (isOne) return patch(backend, target, request);
-      break;
-    case 'DELETE':
-      if (isOne) return remove(backend, target, request);
-      break;
-    default:
+  const { method, query } = request;
+  if (method === 'GET' && /^(1|true)$/.test(query.get('watch') ?? '')) {
+    return watchResources(backend.store, target, request, backend.watches);
   }
+  const isOne = target.name !== undefined;
+  const handle = (isOne ? OF_ONE : OF_KIND).get(method);
+  if (handle) return handle(backend, target, request);
   const verbs = isOne ? 'GET, PUT, PATCH or DELETE for one object' : 'GET or POST for a kind';
-  throw new StatusError('MethodNotAllowed', `${request.method} is not supported: use ${verbs}`);
+  throw new StatusError('MethodNotAllowed', `${method} is not supported: use ${verbs}`);
 }
 
-async function getOne({ store }: ResourceBackend, target: ResourceTarget, request: WebRequest) {
+type ResourceHandler = typeof answerResource;
+
+const getOne: ResourceHandler = async ({ store }, target, request) => {
   const object = await stored(store, target);
   if (!wantsTable(request)) return json(object);
   const { resourceVersion } = object.metadata;
   return json(tableOf(target.kind, [object], resourceVersion, includeObjectIn(request)));
-}
+};
 
 async function stored(store: Store, target: ResourceTarget): Promise<StoredObject> {
   const key = namedTarget(target);
@@ -73,30 +61,18 @@ async function stored(store: Store, target: ResourceTarget): Promise<StoredObjec
   throw new StatusError('NotFound', message, { kind: plural, name: key.name });
 }
 
-async function list(
-  { store }: ResourceBackend,
-  target: ResourceTarget,
-  request: WebRequest,
-): Promise<WebAnswer> {
+const list: ResourceHandler = async ({ store }, target, request) => {
   const { kind } = target;
   const selection = selectionOf(target, request);
   const { objects, resourceVersion } = await store.each(kind.kind, selection);
+  const head = { kind: `${kind.kind}List`, apiVersion: API_VERSION, metadata: { resourceVersion } };
   const body = wantsTable(request)
     ? tablePieces(kind, objects, resourceVersion, includeObjectIn(request))
-    : listPieces(kind.kind, objects, resourceVersion);
+    : piecesOf(head, 'items', objects);
   return { code: 200, type: 'application/json', body };
-}
+};
 
-function listPieces(kind: string, items: AsyncIterable<StoredObject>, resourceVersion: string) {
-  const head = { kind: `${kind}List`, apiVersion: API_VERSION, metadata: { resourceVersion } };
-  return piecesOf(head, 'items', items);
-}
-
-async function create(
-  backend: ResourceBackend,
-  target: ResourceTarget,
-  request: WebRequest,
-): Promise<WebAnswer> {
+const create: ResourceHandler = async (backend, target, request) => {
   const { kind, namespace } = target;
   if (kind.scope === 'Namespaced' && namespace === undefined) {
     const message = `a ${kind.kind} needs a namespace: send it to namespaces/NAMESPACE/${kind.plural}`;
@@ -109,7 +85,7 @@ async function create(
   if (options.isDryRun) return json(await notStored(backend.store, admitted.object), 201, headers);
   const created = await backend.store.create(admitted.object);
   return json(await settleOperationSet(backend.store, created), 201, headers);
-}
+};
 
 /** With the warnings of this node. */
 async function checked(
@@ -138,7 +114,7 @@ async function notStored(store: Store, object: NewObject): Promise<StoredObject>
   throw new StatusError('AlreadyExists', message);
 }
 
-async function update(backend: ResourceBackend, target: ResourceTarget, request: WebRequest) {
+const update: ResourceHandler = async (backend, target, request) => {
   const options = writeOptionsIn(request);
   const given = await objectIn(request, ['application/json']);
   const resourceVersion = textAt(given, 'metadata', 'resourceVersion');
@@ -149,7 +125,7 @@ async function update(backend: ResourceBackend, target: ResourceTarget, request:
   }
   const before = await storedForChange(backend.store, target);
   return replaced(backend, target, options, { before, given, resourceVersion });
-}
+};
 
 /** As it would be stored today: an older agent may have stored unknown fields. */
 async function storedForChange(store: Store, target: ResourceTarget): Promise<StoredObject> {
@@ -212,11 +188,7 @@ function requireEffect(before: StoredObject, { spec }: NewObject): void {
 const MERGE_PATCH = 'application/merge-patch+json';
 
 /** Retried after a concurrent write, unless the patch names a version. */
-async function patch(
-  backend: ResourceBackend,
-  target: ResourceTarget,
-  request: WebRequest,
-): Promise<WebAnswer> {
+const patch: ResourceHandler = async (backend, target, request) => {
   const options = writeOptionsIn(request);
   const change = await objectIn(request, [MERGE_PATCH]);
   const pinned = textAt(change, 'metadata', 'resourceVersion');
@@ -231,13 +203,9 @@ async function patch(
     const isConflict = answer.error.reason === 'Conflict';
     if (!isConflict || pinned !== undefined || attempt >= PATCH_ATTEMPTS_MAX) throw answer.error;
   }
-}
+};
 
-async function remove(
-  { store }: ResourceBackend,
-  target: ResourceTarget,
-  request: WebRequest,
-): Promise<WebAnswer> {
+const remove: ResourceHandler = async ({ store }, target, request) => {
   const text = await request.body();
   const options =
     text.trim() === '' ? {} : await jsonIn({ ...request, body: async () => text }, TYPES);
@@ -256,7 +224,10 @@ async function remove(
   }
   const details = { name, group: 'diagnosis.kubediag.org', kind: target.kind.plural, uid };
   return json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
-}
+};
+
+const OF_ONE = new Map(Object.entries({ GET: getOne, PUT: update, PATCH: patch, DELETE: remove }));
+const OF_KIND = new Map(Object.entries({ GET: list, POST: create }));
 
 const TYPES = ['application/json'];
 

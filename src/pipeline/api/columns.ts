@@ -42,28 +42,23 @@ export function ageText(time: string, now: Date): string {
   if (Number.isNaN(seconds)) return '<invalid>';
   // Clocks of two machines may differ by a little.
   const age = Math.max(seconds, 0);
-  const step = STEPS.find(({ below }) => age < below) ?? LAST_STEP;
-  const first = `${Math.floor(age / step.unit)}${step.word}`;
-  const rest = step.rest ? Math.floor((age % step.unit) / step.rest.unit) : 0;
-  return rest > 0 && step.rest ? `${first}${rest}${step.rest.word}` : first;
+  const [, unit, smaller] = STEPS.find(([below]) => age < below) ?? [0, 'y' as const];
+  const first = `${Math.floor(age / UNITS[unit])}${unit}`;
+  const rest = smaller ? Math.floor((age % UNITS[unit]) / UNITS[smaller]) : 0;
+  return rest > 0 ? `${first}${rest}${smaller}` : first;
 }
 
-interface Step {
-  readonly below: number;
-  readonly unit: number;
-  readonly word: string;
-  readonly rest?: { readonly unit: number; readonly word: string };
-}
+const UNITS = { s: 1, m: MINUTE, h: HOUR, d: DAY, y: YEAR };
+type Unit = keyof typeof UNITS;
 
-const LAST_STEP: Step = { below: Number.POSITIVE_INFINITY, unit: YEAR, word: 'y' };
-const STEPS: readonly Step[] = [
-  { below: 2 * MINUTE, unit: 1, word: 's' },
-  { below: 10 * MINUTE, unit: MINUTE, word: 'm', rest: { unit: 1, word: 's' } },
-  { below: 3 * HOUR, unit: MINUTE, word: 'm' },
-  { below: 8 * HOUR, unit: HOUR, word: 'h', rest: { unit: MINUTE, word: 'm' } },
-  { below: 2 * DAY, unit: HOUR, word: 'h' },
-  { below: 8 * DAY, unit: DAY, word: 'd', rest: { unit: HOUR, word: 'h' } },
-  { below: 2 * YEAR, unit: DAY, word: 'd' },
-  { below: 8 * YEAR, unit: YEAR, word: 'y', rest: { unit: DAY, word: 'd' } },
-  LAST_STEP,
+/** Below so many seconds an age has these units. */
+const STEPS: readonly (readonly [below: number, unit: Unit, smaller?: Unit])[] = [
+  [2 * MINUTE, 's'],
+  [10 * MINUTE, 'm', 's'],
+  [3 * HOUR, 'm'],
+  [8 * HOUR, 'h', 'm'],
+  [2 * DAY, 'h'],
+  [8 * DAY, 'd', 'h'],
+  [2 * YEAR, 'd'],
+  [8 * YEAR, 'y', 'd'],
 ];

@@ -1,13 +1,14 @@
 import type * as z from 'zod';
 import { isNearly } from '../../lib/std/is-nearly.ts';
-import type { Place, Problem } from './problem.ts';
+import { fieldAt } from '../../lib/std/json.ts';
+import type { Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /** An issue of the schema library as a problem with its fix. */
 export function problemOf(issue: Issue, root: unknown): Problem {
   const place = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
-  return { severity: 'problem', place, ...wordsOf(issue, valueAt(root, place)) };
+  return { severity: 'problem', place, ...wordsOf(issue, fieldAt(root, ...place.map(String))) };
 }
 
 type Words = Pick<Problem, 'what' | 'fix'>;
@@ -74,14 +75,4 @@ function bounded(word: string, origin: string, bound: number | bigint, value: un
   }
   const { length } = value as { readonly length: number };
   return { what: `${length} ${counted[length === 1 ? 0 : 1]}`, fix: `use ${word} ${bound}` };
-}
-
-function valueAt(root: unknown, place: Place): unknown {
-  return place.reduce<unknown>(
-    (value, step) =>
-      typeof value === 'object' && value !== null
-        ? (value as Readonly<Record<string | number, unknown>>)[step]
-        : undefined,
-    root,
-  );
 }

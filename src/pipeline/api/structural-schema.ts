@@ -29,18 +29,15 @@ function structural(created: StructuralSchema): StructuralSchema {
     ...(pattern === undefined || isTime ? {} : { pattern }),
     ...(rest.type === 'integer' && isInt32 ? { format: 'int32' } : {}),
     ...(items === undefined ? {} : { items: structural(items) }),
-    ...(properties === undefined
-      ? mapOf(additionalProperties)
-      : { properties: mapped(properties) }),
+    ...fieldsOf(properties, additionalProperties),
   };
 }
 
-function mapOf(values: StructuralSchema | undefined): object {
-  return values === undefined ? {} : { additionalProperties: structural(values) };
-}
-
-function mapped(properties: Readonly<Record<string, StructuralSchema>>) {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, structural(schema)]),
-  );
+function fieldsOf(
+  properties: StructuralSchema['properties'],
+  others: StructuralSchema | undefined,
+): StructuralSchema {
+  if (!properties) return others === undefined ? {} : { additionalProperties: structural(others) };
+  const named = Object.entries(properties).map(([name, each]) => [name, structural(each)]);
+  return { properties: Object.fromEntries(named) };
 }

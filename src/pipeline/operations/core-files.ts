@@ -2,15 +2,8 @@ import { attempt } from '../../node/model/attempt.ts';
 import type { Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
-import {
-  failedWith,
-  needed,
-  type OperationResult,
-  refusedWith,
-  type StepInput,
-} from './operation-result.ts';
+import { failedWith, needed, refusedWith, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.core_file_profiler';
 const ENDPOINT = 'diagnoser.runtime.core_file_profiler.result.endpoint';
@@ -37,42 +30,37 @@ export const coreFileProfiler: OwnProcessor = {
   },
   writes: [ENDPOINT],
   repairs: false,
-  run: collectCoreFiles,
+  /**
+   * Lists the core files: path, size, age. It opens none of them, serves none and
+   * changes nothing on the node: a core file is the memory of a process, with every secret in it.
+   */
+  async run(input, { snapshot }) {
+    const { [`${ASKED}.type`]: type, [`${ASKED}.filepath`]: filepath } = input;
+    if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
+    if (type === 'gcore') {
+      const why = 'to make a core file stops the process and reads all of its memory';
+      return refusedWith(`${why}; a person may: gcore PID on the node, or kubectl debug`);
+    }
+    if (type !== 'coredump') return failedWith(`${ASKED}.type is neither coredump nor gcore`);
+    const folders = foldersFor(input, filepath);
+    if ('refused' in folders) return refusedWith(folders.refused);
+    const here = snapshot();
+    const listed = await attempt(
+      Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),
+    );
+    if (!listed.known) return failedWith(listed.why);
+    const files = listed.value
+      .flat()
+      .toSorted((one, other) => (one.modified < other.modified ? 1 : -1));
+    if (files.length === 0) return failedWith(`there is no core file in ${folders.all.join(', ')}`);
+    const left = files.length - CORE_FILES_LISTED_MAX;
+    const answer = {
+      files: files.slice(0, CORE_FILES_LISTED_MAX),
+      ...(left > 0 ? { notListed: left } : {}),
+    };
+    return { succeeded: true, results: { [ENDPOINT]: JSON.stringify(answer) } };
+  },
 };
-
-/**
- * Lists the core files: path, size, age. It opens none of them, serves none and
- * changes nothing on the node: a core file is the memory of a process, with every secret in it.
- */
-async function collectCoreFiles(
-  input: StepInput,
-  { snapshot }: ProcessorHost,
-): Promise<OperationResult> {
-  const { [`${ASKED}.type`]: type, [`${ASKED}.filepath`]: filepath } = input;
-  if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
-  if (type === 'gcore') {
-    const why = 'to make a core file stops the process and reads all of its memory';
-    return refusedWith(`${why}; a person may: gcore PID on the node, or kubectl debug`);
-  }
-  if (type !== 'coredump') return failedWith(`${ASKED}.type is neither coredump nor gcore`);
-  const folders = foldersFor(input, filepath);
-  if ('refused' in folders) return refusedWith(folders.refused);
-  const here = snapshot();
-  const listed = await attempt(
-    Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),
-  );
-  if (!listed.known) return failedWith(listed.why);
-  const files = listed.value
-    .flat()
-    .toSorted((one, other) => (one.modified < other.modified ? 1 : -1));
-  if (files.length === 0) return failedWith(`there is no core file in ${folders.all.join(', ')}`);
-  const left = files.length - CORE_FILES_LISTED_MAX;
-  const answer = {
-    files: files.slice(0, CORE_FILES_LISTED_MAX),
-    ...(left > 0 ? { notListed: left } : {}),
-  };
-  return { succeeded: true, results: { [ENDPOINT]: JSON.stringify(answer) } };
-}
 
 type Folders = { readonly all: readonly string[] } | { readonly refused: string };
 

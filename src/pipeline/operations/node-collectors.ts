@@ -4,11 +4,10 @@ import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt } from '../../node/model/attempt.ts';
 import type { Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
-import { collected, failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { collected, failedWith } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import { podObject, podOnNode } from './pod-on-node.ts';
 import { processCollector } from './process-collector.ts';
-import type { ProcessorHost } from './processor-host.ts';
 import { withRuntimeStates } from './runtime-states.ts';
 import { podOfStep } from './step-input.ts';
 import { withoutSecrets } from './without-secrets.ts';
@@ -42,7 +41,24 @@ export const nodeCollectors: readonly OwnProcessor[] = [
     reads: ['pod.namespace', 'pod.name'],
     writes: [DETAIL],
     repairs: false,
-    run: collectPodDetail,
+    /** What is missing because the kubelet or the runtime did not answer is said under a key beside it. */
+    async run(input, { snapshot }) {
+      const pod = podOfStep(input);
+      if (!pod) return failedWith('no pod is named: give the Diagnosis a podReference');
+      const seen = snapshot();
+      const found = await podOnNode(seen, pod.namespace, pod.name);
+      if (found.state !== 'found')
+        return failedWith(`pod ${pod.namespace}/${pod.name}: ${found.why}`);
+      const merged = await attempt(withRuntimeStates(found.pod, seen));
+      const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : found.pod));
+      const unknowns: string[] = [];
+      if (found.onlyInRuntime !== undefined) {
+        unknowns.push(`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`);
+      }
+      if (!merged.known) unknowns.push(`the states of its containers may be old: ${merged.why}`);
+      const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.unknown`]: unknowns.join('; ') };
+      return { succeeded: true, results: { [DETAIL]: detail, ...unknown } };
+    },
   },
   {
     path: '/processor/containerCollector',
@@ -69,27 +85,6 @@ export const nodeCollectors: readonly OwnProcessor[] = [
 async function podList(snapshot: Snapshot): Promise<string> {
   const { items } = await readPodItems(snapshot, podObject);
   return JSON.stringify(withoutSecrets(items));
-}
-
-/** What is missing because the kubelet or the runtime did not answer is said under a key beside it. */
-async function collectPodDetail(
-  input: StepInput,
-  { snapshot }: ProcessorHost,
-): Promise<OperationResult> {
-  const pod = podOfStep(input);
-  if (!pod) return failedWith('no pod is named: give the Diagnosis a podReference');
-  const seen = snapshot();
-  const found = await podOnNode(seen, pod.namespace, pod.name);
-  if (found.state !== 'found') return failedWith(`pod ${pod.namespace}/${pod.name}: ${found.why}`);
-  const merged = await attempt(withRuntimeStates(found.pod, seen));
-  const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : found.pod));
-  const unknowns: string[] = [];
-  if (found.onlyInRuntime !== undefined) {
-    unknowns.push(`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`);
-  }
-  if (!merged.known) unknowns.push(`the states of its containers may be old: ${merged.why}`);
-  const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.unknown`]: unknowns.join('; ') };
-  return { succeeded: true, results: { [DETAIL]: detail, ...unknown } };
 }
 
 async function runningContainers(snapshot: Snapshot): Promise<string> {

@@ -5,14 +5,8 @@ import { attempt } from '../../node/model/attempt.ts';
 import type { Snapshot } from '../../node/model/evidence.ts';
 import { type FileStatus, type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
-import {
-  failedWith,
-  type OperationResult,
-  refusedWith,
-  type StepInput,
-} from './operation-result.ts';
+import { failedWith, refusedWith } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
 const NAME = 'containerd';
 const DUMP = 'collector.runtime.containerd.goroutine';
@@ -28,37 +22,32 @@ export const containerdGoroutineCollector: OwnProcessor = {
   reads: [],
   writes: [DUMP],
   repairs: false,
-  run: runContainerdGoroutines,
+  /**
+   * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to
+   * a file in its folder for temporary files, and goes on with its work: the node stays as it was, so
+   * this is no action that somebody has to agree to. The signal is sent only to a process that catches
+   * it, for it would end any other.
+   */
+  async run(_, { snapshot, stop, stateFolder }) {
+    const here = snapshot();
+    const found = await attempt(dumpingProcess(here));
+    if (!found.known) return failedWith(found.why);
+    const { entry, file, owner } = found.value;
+    const before = await attempt(here.node.ask('status', { path: file }));
+    if (before.known && before.value.type !== 'file') {
+      return refusedWith(`${file} is no plain file; move it away: somebody else made it`);
+    }
+    const failure = sendSignal(entry, 'SIGUSR1');
+    if (failure !== undefined) return failedWith(`${NAME} (pid ${entry.pid}): ${failure}`);
+    const old = before.known ? before.value : undefined;
+    const dump = await attempt(newDump(here, file, { old, owner, stop }));
+    if (!dump.known) return failedWith(dump.why);
+    const bytes = Buffer.from(dump.value);
+    const stored = await storeFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
+    if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
+    return { succeeded: true, results: { [DUMP]: stored.value } };
+  },
 };
-
-/**
- * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to
- * a file in its folder for temporary files, and goes on with its work: the node stays as it was, so
- * this is no action that somebody has to agree to. The signal is sent only to a process that catches
- * it, for it would end any other.
- */
-async function runContainerdGoroutines(
-  _: StepInput,
-  { snapshot, stop, stateFolder }: ProcessorHost,
-): Promise<OperationResult> {
-  const here = snapshot();
-  const found = await attempt(dumpingProcess(here));
-  if (!found.known) return failedWith(found.why);
-  const { entry, file, owner } = found.value;
-  const before = await attempt(here.node.ask('status', { path: file }));
-  if (before.known && before.value.type !== 'file') {
-    return refusedWith(`${file} is no plain file; move it away: somebody else made it`);
-  }
-  const failure = sendSignal(entry, 'SIGUSR1');
-  if (failure !== undefined) return failedWith(`${NAME} (pid ${entry.pid}): ${failure}`);
-  const old = before.known ? before.value : undefined;
-  const dump = await attempt(newDump(here, file, { old, owner, stop }));
-  if (!dump.known) return failedWith(dump.why);
-  const bytes = Buffer.from(dump.value);
-  const stored = await storeFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
-  if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
-  return { succeeded: true, results: { [DUMP]: stored.value } };
-}
 
 interface Dumping {
   readonly entry: ProcessEntry;

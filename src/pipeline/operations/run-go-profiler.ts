@@ -9,7 +9,7 @@ import {
   PROFILE_UNPACKED_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
-import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
+import { failedWith, needed, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange } from './run-exchange.ts';
@@ -42,42 +42,41 @@ export const goProfiler: OwnProcessor = {
   },
   writes: [ENDPOINT],
   repairs: false,
-  run: runGoProfiler,
+  /**
+   * Downloads a profile of a Go program and stores it: `go tool pprof FILE` or `kubediag profile` show it.
+   * People profile what listens on loopback, so that is permitted; but nothing is asked there other
+   * than these three pages, no redirect is followed, and what is not a profile is not stored. A token is sent
+   * only to whom a person on the node has meant it for, and no Secret of the caller's choice is read.
+   */
+  async run(input, host) {
+    const { [`${ASKED}.type`]: wanted, [`${ASKED}.source`]: source } = input;
+    if (!wanted) return failedWith(needed(`${ASKED}.type`, `set it to one of ${TYPES.join(', ')}`));
+    const type = TYPES.find((each) => each === wanted);
+    if (!type) return failedWith(`${ASKED}.type is none of ${TYPES.join(', ')}`);
+    if (!source) return failedWith(needed(`${ASKED}.source`, 'as in "http://127.0.0.1:6060"'));
+    const base = baseOf(source);
+    if ('wrong' in base) return failedWith(`${ASKED}.source ${base.wrong}`);
+    const { timeoutMs, stop, stateFolder } = host;
+    const url = pageOf(base.url, type, timeoutMs);
+    const token = await tokenFor(input, host, url);
+    if ('none' in token) return failedWith(token.none);
+    const asked = { url, method: 'GET', body: '', bytesMax: PROFILE_BYTES_MAX, ...token } as const;
+    const answer = await runExchange(asked, exchangeLimits(timeoutMs, stop));
+    if ('refused' in answer) return failedWith(`${url.href}: refused: ${answer.refused}`);
+    if ('lost' in answer)
+      return failedWith(`${url.href}: ${answer.lost}; see that it listens there`);
+    if (answer.status !== 200) return failedWith(`${url.href}: ${statusText(answer.status)}`);
+    const flaw = flawOf(answer.bytes);
+    if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
+    const name = `${type.toLowerCase()}.pprof`;
+    const stored = await storeFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
+    if (!stored.ok) return failedWith(`the profile cannot be stored: ${stored.why}`);
+    return { succeeded: true, results: { [ENDPOINT]: stored.value } };
+  },
 };
 
 /** What can be had, and what it is called below /debug/pprof. */
 const TYPES = ['Profile', 'Heap', 'Goroutine'] as const;
-
-/**
- * Downloads a profile of a Go program and stores it: `go tool pprof FILE` or `kubediag profile` show it.
- * People profile what listens on loopback, so that is permitted; but nothing is asked there other
- * than these three pages, no redirect is followed, and what is not a profile is not stored. A token is sent
- * only to whom a person on the node has meant it for, and no Secret of the caller's choice is read.
- */
-async function runGoProfiler(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
-  const { [`${ASKED}.type`]: wanted, [`${ASKED}.source`]: source } = input;
-  if (!wanted) return failedWith(needed(`${ASKED}.type`, `set it to one of ${TYPES.join(', ')}`));
-  const type = TYPES.find((each) => each === wanted);
-  if (!type) return failedWith(`${ASKED}.type is none of ${TYPES.join(', ')}`);
-  if (!source) return failedWith(needed(`${ASKED}.source`, 'as in "http://127.0.0.1:6060"'));
-  const base = baseOf(source);
-  if ('wrong' in base) return failedWith(`${ASKED}.source ${base.wrong}`);
-  const { timeoutMs, stop, stateFolder } = host;
-  const url = pageOf(base.url, type, timeoutMs);
-  const token = await tokenFor(input, host, url);
-  if ('none' in token) return failedWith(token.none);
-  const asked = { url, method: 'GET', body: '', bytesMax: PROFILE_BYTES_MAX, ...token } as const;
-  const answer = await runExchange(asked, exchangeLimits(timeoutMs, stop));
-  if ('refused' in answer) return failedWith(`${url.href}: refused: ${answer.refused}`);
-  if ('lost' in answer) return failedWith(`${url.href}: ${answer.lost}; see that it listens there`);
-  if (answer.status !== 200) return failedWith(`${url.href}: ${statusText(answer.status)}`);
-  const flaw = flawOf(answer.bytes);
-  if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
-  const name = `${type.toLowerCase()}.pprof`;
-  const stored = await storeFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
-  if (!stored.ok) return failedWith(`the profile cannot be stored: ${stored.why}`);
-  return { succeeded: true, results: { [ENDPOINT]: stored.value } };
-}
 
 function baseOf(source: string): { readonly url: URL } | { readonly wrong: string } {
   const url = URL.parse(source);

@@ -32,32 +32,30 @@ export const elasticsearchCollector: OwnProcessor = {
   ],
   writes: [HITS],
   repairs: false,
-  run: runSearch,
+  /** Asks the first server that answers. No connection is reused for the next question. */
+  async run(input, host) {
+    const missing = elasticsearchCollector.reads.find((key) => !input[key]);
+    if (missing) return failedWith(`this step needs ${missing}: give it in spec.parameters`);
+    const urls = urlsIn(input);
+    if (typeof urls === 'string') return failedWith(urls);
+    const user = await userIn(input, host, urls);
+    if (typeof user === 'string') return failedWith(user);
+    const trust = trustIn(input);
+    if (trust.isBlind && input[`${PARAM}.credential`]) {
+      const why = 'a credential of the node is shown only to a server that has proved who it is';
+      return refusedWith(`${why}; give ${PARAM}.ca_bundle instead`);
+    }
+    const limits = exchangeLimits(host.timeoutMs, host.stop);
+    const lost: string[] = [];
+    for (const url of urls) {
+      const exchanged = await runExchange(asked(url, input, user, trust), limits);
+      if ('refused' in exchanged) return failedWith(`${url.origin}: ${exchanged.refused}`);
+      if ('status' in exchanged) return judged(url, exchanged.status, exchanged.body);
+      lost.push(`${url.origin}: ${exchanged.lost}`);
+    }
+    return failedWith(lost.join('; '));
+  },
 };
-
-/** Asks the first server that answers. No connection is reused for the next question. */
-async function runSearch(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
-  const missing = elasticsearchCollector.reads.find((key) => !input[key]);
-  if (missing) return failedWith(`this step needs ${missing}: give it in spec.parameters`);
-  const urls = urlsIn(input);
-  if (typeof urls === 'string') return failedWith(urls);
-  const user = await userIn(input, host, urls);
-  if (typeof user === 'string') return failedWith(user);
-  const trust = trustIn(input);
-  if (trust.isBlind && input[`${PARAM}.credential`]) {
-    const why = 'a credential of the node is shown only to a server that has proved who it is';
-    return refusedWith(`${why}; give ${PARAM}.ca_bundle instead`);
-  }
-  const limits = exchangeLimits(host.timeoutMs, host.stop);
-  const lost: string[] = [];
-  for (const url of urls) {
-    const exchanged = await runExchange(asked(url, input, user, trust), limits);
-    if ('refused' in exchanged) return failedWith(`${url.origin}: ${exchanged.refused}`);
-    if ('status' in exchanged) return judged(url, exchanged.status, exchanged.body);
-    lost.push(`${url.origin}: ${exchanged.lost}`);
-  }
-  return failedWith(lost.join('; '));
-}
 
 /** https://a.example:9200,https://b.example:9200/es */
 function urlsIn({ [`${PARAM}.address`]: text = '' }: StepInput): readonly URL[] | string {

@@ -4,14 +4,8 @@ import { listAt, textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { yamlValue } from '../../node/evidence/text/yaml-value.ts';
 import { E2E_BYTES_MAX } from './limits.ts';
-import {
-  failedWith,
-  type OperationResult,
-  refusedWith,
-  type StepInput,
-} from './operation-result.ts';
+import { failedWith, refusedWith } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
 const FOLDER = 'sonobuoy_result_diagnoser.temporary_result_directory';
 const FILE = 'sonobuoy_result_diagnoser.e2e_file';
@@ -29,31 +23,26 @@ export const sonobuoyResultDiagnoser: OwnProcessor = {
   reads: [FOLDER, FILE],
   writes: [SUMMARY, RESULT_FOLDER],
   repairs: false,
-  run: runSonobuoyResult,
+  /** A graph may select among the results in that directory, and can read nothing else through us. */
+  async run({ [FOLDER]: folder, [FILE]: file }, { stateFolder }) {
+    if (!folder) return failedWith(`this step needs ${FOLDER}: where the results are`);
+    if (!file) return failedWith(`this step needs ${FILE}: the name of the file with the results`);
+    const home = join(stateFolder, 'sonobuoy');
+    const place = resolve(home, folder);
+    const path = resolve(place, file);
+    const isBelow = (each: string, above: string) => each.startsWith(`${above}/`);
+    if (!isBelow(place, home) || !isBelow(path, place)) {
+      return refusedWith(`only results below ${home} are read: let Sonobuoy write them there`);
+    }
+    const text = textOrWhy(path);
+    if ('why' in text) return failedWith(text.why);
+    const read = yamlValue(text.text, E2E_BYTES_MAX);
+    if (!read || typeof read.value !== 'object')
+      return failedWith(`${path}: it is no YAML of results`);
+    const summary = JSON.stringify(summaryOf(read.value));
+    return { succeeded: true, results: { [SUMMARY]: summary, [RESULT_FOLDER]: place } };
+  },
 };
-
-/** A graph may select among the results in that directory, and can read nothing else through us. */
-async function runSonobuoyResult(
-  { [FOLDER]: folder, [FILE]: file }: StepInput,
-  { stateFolder }: ProcessorHost,
-): Promise<OperationResult> {
-  if (!folder) return failedWith(`this step needs ${FOLDER}: where the results are`);
-  if (!file) return failedWith(`this step needs ${FILE}: the name of the file with the results`);
-  const home = join(stateFolder, 'sonobuoy');
-  const place = resolve(home, folder);
-  const path = resolve(place, file);
-  const isBelow = (each: string, above: string) => each.startsWith(`${above}/`);
-  if (!isBelow(place, home) || !isBelow(path, place)) {
-    return refusedWith(`only results below ${home} are read: let Sonobuoy write them there`);
-  }
-  const text = textOrWhy(path);
-  if ('why' in text) return failedWith(text.why);
-  const read = yamlValue(text.text, E2E_BYTES_MAX);
-  if (!read || typeof read.value !== 'object')
-    return failedWith(`${path}: it is no YAML of results`);
-  const summary = JSON.stringify(summaryOf(read.value));
-  return { succeeded: true, results: { [SUMMARY]: summary, [RESULT_FOLDER]: place } };
-}
 
 function textOrWhy(path: string): { readonly text: string } | { readonly why: string } {
   try {

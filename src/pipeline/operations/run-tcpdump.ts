@@ -17,9 +17,8 @@ import {
   PACKET_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { failedWith, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
 import { podOfStep } from './step-input.ts';
 
 const ASKED = 'param.diagnoser.runtime.tcpdump_profiler';
@@ -45,58 +44,58 @@ export const tcpdumpProfiler: OwnProcessor = {
   unused: { [`${ASKED}.container`]: 'all containers of a pod share its network' },
   writes: [ENDPOINT],
   repairs: false,
-  run: runTcpdump,
+  /**
+   * Writes down what goes through the network of the pod of the Diagnosis, and of nothing else: in the
+   * network namespace of its sandbox, for some seconds, up to so many packets, as a pcap file.
+   */
+  async run(input, host) {
+    const pod = podOfStep(input);
+    if (!pod) {
+      const why = 'the network of the whole node is not captured';
+      return failedWith(`no pod is named, and ${why}: give the Diagnosis a podReference`);
+    }
+    const options = optionsOf(input, host.timeoutMs);
+    if ('wrong' in options) return failedWith(options.wrong);
+    const [nsenter, tcpdump] = [systemProgram('nsenter'), systemProgram('tcpdump')];
+    if (!nsenter || !tcpdump) {
+      const missing = nsenter ? 'tcpdump' : 'nsenter';
+      const fix = missing === 'tcpdump' ? 'tcpdump' : 'util-linux';
+      return failedWith(
+        `${missing} is missing here: install the package ${fix} where kubediag runs`,
+      );
+    }
+    const snapshot = host.snapshot();
+    const network = await attempt(networkOf(snapshot, pod));
+    if (!network.known) return failedWith(network.why);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const ended = await runProgram({
+      program: nsenter,
+      arguments: [
+        `--net=${host.hostRoot.replace(/\/+$/, '')}${network.value}`,
+        '--',
+        tcpdump,
+        ...options.words,
+      ],
+      deadlineMs: options.seconds * 1_000,
+      stop: host.stop,
+      endsWithUs: {},
+      outputBytesMax: OUTPUT_BYTES_MAX,
+      onOutput: (chunk) => {
+        size += chunk.length;
+        if (size > CAPTURE_BYTES_MAX) return 'enough';
+        chunks.push(chunk);
+        return 'more';
+      },
+    });
+    const failure = failureTextOf(ended);
+    if (failure !== undefined) return failedWith(`tcpdump: ${failure}`);
+    const bytes = Buffer.concat(chunks);
+    const stored = await storeFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
+    if (!stored.ok) return failedWith(`the capture cannot be stored: ${stored.why}`);
+    return { succeeded: true, results: { [ENDPOINT]: stored.value } };
+  },
 };
-
-/**
- * Writes down what goes through the network of the pod of the Diagnosis, and of nothing else: in the
- * network namespace of its sandbox, for some seconds, up to so many packets, as a pcap file.
- */
-async function runTcpdump(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
-  const pod = podOfStep(input);
-  if (!pod) {
-    const why = 'the network of the whole node is not captured';
-    return failedWith(`no pod is named, and ${why}: give the Diagnosis a podReference`);
-  }
-  const options = optionsOf(input, host.timeoutMs);
-  if ('wrong' in options) return failedWith(options.wrong);
-  const [nsenter, tcpdump] = [systemProgram('nsenter'), systemProgram('tcpdump')];
-  if (!nsenter || !tcpdump) {
-    const missing = nsenter ? 'tcpdump' : 'nsenter';
-    const fix = missing === 'tcpdump' ? 'tcpdump' : 'util-linux';
-    return failedWith(`${missing} is missing here: install the package ${fix} where kubediag runs`);
-  }
-  const snapshot = host.snapshot();
-  const network = await attempt(networkOf(snapshot, pod));
-  if (!network.known) return failedWith(network.why);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const ended = await runProgram({
-    program: nsenter,
-    arguments: [
-      `--net=${host.hostRoot.replace(/\/+$/, '')}${network.value}`,
-      '--',
-      tcpdump,
-      ...options.words,
-    ],
-    deadlineMs: options.seconds * 1_000,
-    stop: host.stop,
-    endsWithUs: {},
-    outputBytesMax: OUTPUT_BYTES_MAX,
-    onOutput: (chunk) => {
-      size += chunk.length;
-      if (size > CAPTURE_BYTES_MAX) return 'enough';
-      chunks.push(chunk);
-      return 'more';
-    },
-  });
-  const failure = failureTextOf(ended);
-  if (failure !== undefined) return failedWith(`tcpdump: ${failure}`);
-  const bytes = Buffer.concat(chunks);
-  const stored = await storeFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
-  if (!stored.ok) return failedWith(`the capture cannot be stored: ${stored.why}`);
-  return { succeeded: true, results: { [ENDPOINT]: stored.value } };
-}
 
 type CaptureOptions =
   | { readonly words: readonly string[]; readonly seconds: number }

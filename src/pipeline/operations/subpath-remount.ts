@@ -11,11 +11,9 @@ import {
   needed,
   type OperationResult,
   refusedWith,
-  type StepInput,
   type StepRecord,
 } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
 import { actionsOf, doneBefore, recoverFindings } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
@@ -33,7 +31,36 @@ export const subpathProcessors: readonly OwnProcessor[] = [
     reads: [POD, MOUNTS],
     writes: [`${FOUND}.result`, `${FOUND}.bug_link`, `${FOUND}.original_source_path`, DESTINATION],
     repairs: false,
-    run: diagnoseSubpathRemount,
+    /**
+     * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
+     * steps collected names the pod; the judgement is our own, in a new snapshot.
+     */
+    async run(input, host) {
+      const missing = [POD, MOUNTS].find((key) => !input[key]);
+      if (missing) return failedWith(needed(missing, 'let its collector be an earlier step'));
+      const pod = jsonValue(input[POD] ?? '')?.value;
+      const namespace = textAt(pod, 'metadata', 'namespace');
+      const name = textAt(pod, 'metadata', 'name');
+      if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
+      const fault = staleSubpathMount();
+      const { verdict } = await host.judge(fault, { namespace, name });
+      const [found] = activeIn(fault, verdict);
+      if (!found) {
+        const { record, reason } = seenIn(fault, verdict);
+        return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`, record, reason);
+      }
+      const { finding, mount } = found;
+      return {
+        succeeded: true,
+        results: {
+          [`${FOUND}.result`]: 'pod met a bug of subpath-remounting',
+          [`${FOUND}.bug_link`]: fault.references[0] ?? '',
+          [`${FOUND}.original_source_path`]: `${mount.root}//deleted`,
+          [DESTINATION]: mount.target,
+        },
+        record: { findings: [findingRecord(fault, finding)] },
+      };
+    },
   },
   {
     path: '/processor/subpathRemountRecover',
@@ -42,76 +69,37 @@ export const subpathProcessors: readonly OwnProcessor[] = [
     reads: [DESTINATION],
     writes: [RECOVERED],
     repairs: true,
-    run: recoverSubpathRemount,
+    /** Unmounts what an earlier step has found, if a new check finds the same. */
+    async run(input, host) {
+      const { [DESTINATION]: target } = input;
+      if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
+      const fault = staleSubpathMount();
+      const before = await doneBefore(fault, host);
+      if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
+      const judgement = await host.judge(fault, podOfStep(input));
+      const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
+      const done = before.done.filter(
+        ({ action }) => action.kind === 'unmount' && action.target === target,
+      );
+      if (!found) {
+        if (done.length > 0) return unmounted(target, actionsOf(done));
+        const why = 'a new check does not find that a container is held up by this mount';
+        return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
+      }
+      const task = { fault, findings: [found.finding], earlier: [], begun: [] };
+      const [recovered] = await recoverFindings(task, judgement, host);
+      if (!recovered) throw new Error(`nobody recovered from ${fault.id}`);
+      if ('why' in recovered) {
+        const reason = recovered.state === 'refused' ? 'Refused' : undefined;
+        return failedWith(recovered.why, recovered.record, reason);
+      }
+      const { state, record } = recovered;
+      if (state === 'done') return unmounted(target, record);
+      const text = `Would umount ${target} on host; nothing was changed`;
+      return { succeeded: true, results: { [RECOVERED]: text }, record };
+    },
   },
 ];
-
-/**
- * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
- * steps collected names the pod; the judgement is our own, in a new snapshot.
- */
-async function diagnoseSubpathRemount(
-  input: StepInput,
-  host: ProcessorHost,
-): Promise<OperationResult> {
-  const missing = [POD, MOUNTS].find((key) => !input[key]);
-  if (missing) return failedWith(needed(missing, 'let its collector be an earlier step'));
-  const pod = jsonValue(input[POD] ?? '')?.value;
-  const namespace = textAt(pod, 'metadata', 'namespace');
-  const name = textAt(pod, 'metadata', 'name');
-  if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
-  const fault = staleSubpathMount();
-  const { verdict } = await host.judge(fault, { namespace, name });
-  const [found] = activeIn(fault, verdict);
-  if (!found) {
-    const { record, reason } = seenIn(fault, verdict);
-    return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`, record, reason);
-  }
-  const { finding, mount } = found;
-  return {
-    succeeded: true,
-    results: {
-      [`${FOUND}.result`]: 'pod met a bug of subpath-remounting',
-      [`${FOUND}.bug_link`]: fault.references[0] ?? '',
-      [`${FOUND}.original_source_path`]: `${mount.root}//deleted`,
-      [DESTINATION]: mount.target,
-    },
-    record: { findings: [findingRecord(fault, finding)] },
-  };
-}
-
-/** Unmounts what an earlier step has found, if a new check finds the same. */
-async function recoverSubpathRemount(
-  input: StepInput,
-  host: ProcessorHost,
-): Promise<OperationResult> {
-  const { [DESTINATION]: target } = input;
-  if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
-  const fault = staleSubpathMount();
-  const before = await doneBefore(fault, host);
-  if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
-  const judgement = await host.judge(fault, podOfStep(input));
-  const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
-  const done = before.done.filter(
-    ({ action }) => action.kind === 'unmount' && action.target === target,
-  );
-  if (!found) {
-    if (done.length > 0) return unmounted(target, actionsOf(done));
-    const why = 'a new check does not find that a container is held up by this mount';
-    return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
-  }
-  const task = { fault, findings: [found.finding], earlier: [], begun: [] };
-  const [recovered] = await recoverFindings(task, judgement, host);
-  if (!recovered) throw new Error(`nobody recovered from ${fault.id}`);
-  if ('why' in recovered) {
-    const reason = recovered.state === 'refused' ? 'Refused' : undefined;
-    return failedWith(recovered.why, recovered.record, reason);
-  }
-  const { state, record } = recovered;
-  if (state === 'done') return unmounted(target, record);
-  const text = `Would umount ${target} on host; nothing was changed`;
-  return { succeeded: true, results: { [RECOVERED]: text }, record };
-}
 
 function unmounted(target: string, record: StepRecord): OperationResult {
   // The first word is spelt as every KubeDiag spells it: programs look for it.
