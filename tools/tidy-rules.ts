@@ -47,6 +47,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
   ],
   'an error with a name of ours becomes a value': [
     'src/hosts/agent/serve.ts',
+    'src/pipeline/store/sleep-until-stopped.ts',
     'src/pipeline/store/store-answer.ts',
   ],
   'a library throws, and the text is at fault': [

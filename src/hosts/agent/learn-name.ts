@@ -1,4 +1,4 @@
-import { sleepUntilStopped } from '../../pipeline/store/store-answer.ts';
+import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
 
 /** Asks for the node name until there is an answer: the kubelet may start after the agent. */
 export async function learnName(

@@ -1,7 +1,8 @@
 import type { KindName } from '../api/kinds.ts';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
+import { sleepUntilStopped } from './sleep-until-stopped.ts';
 import type { ObjectEvent, Selection, Store, StoredObject } from './store.ts';
-import { answerOf, longer, sleepUntilStopped } from './store-answer.ts';
+import { answerOf, longer } from './store-answer.ts';
 
 export interface Follower {
   /** All objects, at the start and again whenever changes were missed. */

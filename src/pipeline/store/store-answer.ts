@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
+import { sleepUntilStopped } from './sleep-until-stopped.ts';
 import { isTemporary, StoreError } from './store-error.ts';
 
 /** The result of a request to a store, or its error. */
@@ -40,17 +40,4 @@ export async function retried<T>(
 /** The wait after one that was too short. */
 export function longer(waitMs: number): number {
   return Math.min(waitMs * 2, STORE_WAIT_MAX_MS);
-}
-
-/** Sleeps for a while, and no longer than until it is stopped. */
-export async function sleepUntilStopped(
-  ms: number,
-  stop: AbortSignal,
-  { ref = true } = {},
-): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal: stop, ref });
-  } catch (error) {
-    if (!stop.aborted) throw error;
-  }
 }
