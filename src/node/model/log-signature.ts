@@ -18,3 +18,8 @@ export interface LogSignature extends Signature {
   readonly id: string;
   readonly log: 'kubelet' | 'kernel';
 }
+
+/** A signature in short: its literals, then its patterns, each below a line that it matches. */
+export function signature(literals: readonly string[], ...patterns: readonly RegExp[]): Signature {
+  return { literals, patterns };
+}

@@ -1,34 +1,28 @@
-import type { Signature } from '../../model/log-signature.ts';
+import { type Signature, signature } from '../../model/log-signature.ts';
 
 /** Containers that could not be started or removed. */
 export const CONTAINER_SIGNATURES = {
   /** The log of a container, by its absolute path. */
-  'remove-absolute-log': {
-    literals: ['failed to remove container '],
-    patterns: [
-      // failed to remove container "ca80..." log "/var/log/pods/a_b_c/d/0.log": remove /var/log/...
-      /failed to remove container "(?<containerId>[^"\s]+)" log (?:legacy symbolic link )?"(?<path>\/[^"]*)": (?<error>[^"\n]+)/,
-    ],
-  },
-  'remove-container': {
-    literals: ['RemoveContainer'],
-    patterns: [
-      // "RemoveContainer" containerID="ca80..."
-      /"RemoveContainer" (?:[^\n]*? )?containerID="?(?<containerId>[^"\s]+)/,
-      // [topologymanager] RemoveContainer - Container ID: ca80...
-      /RemoveContainer - Container ID: (?<containerId>[^\s"]+)/,
-    ],
-  },
+  'remove-absolute-log': signature(
+    ['failed to remove container '],
+    // failed to remove container "ca80..." log "/var/log/pods/a_b_c/d/0.log": remove /var/log/...
+    /failed to remove container "(?<containerId>[^"\s]+)" log (?:legacy symbolic link )?"(?<path>\/[^"]*)": (?<error>[^"\n]+)/,
+  ),
+  'remove-container': signature(
+    ['RemoveContainer'],
+    // "RemoveContainer" containerID="ca80..."
+    /"RemoveContainer" (?:[^\n]*? )?containerID="?(?<containerId>[^"\s]+)/,
+    // [topologymanager] RemoveContainer - Container ID: ca80...
+    /RemoveContainer - Container ID: (?<containerId>[^\s"]+)/,
+  ),
   /** The kubelet kills what runs in a pod that it does not know. */
-  'unknown-pod-killed': {
-    literals: ['orphaned pod we had not seen before', 'Killing unwanted pod'],
-    patterns: [
-      // "Clean up containers for orphaned pod we had not seen before" podUID="" killPodOptions=...
-      /orphaned pod we had not seen before"(?:[^\n]*? podUID="?(?<podUid>[^"\s]*))?/,
-      // Killing unwanted pod "mqtt-kubeedge"
-      /Killing unwanted pod:? "(?<pod>[^"]*)/,
-    ],
-  },
+  'unknown-pod-killed': signature(
+    ['orphaned pod we had not seen before', 'Killing unwanted pod'],
+    // "Clean up containers for orphaned pod we had not seen before" podUID="" killPodOptions=...
+    /orphaned pod we had not seen before"(?:[^\n]*? podUID="?(?<podUid>[^"\s]*))?/,
+    // Killing unwanted pod "mqtt-kubeedge"
+    /Killing unwanted pod:? "(?<pod>[^"]*)/,
+  ),
   'start-container-failed': {
     literals: ['from runtime service failed'],
     patterns: [
@@ -47,11 +41,9 @@ export const CONTAINER_SIGNATURES = {
     ],
     isWordy: true,
   },
-  'name-reserved': {
-    literals: ['failed to reserve container name', 'failed to reserve sandbox name'],
-    patterns: [
-      // failed to reserve container name "a_b_c": name "a_b_c" is reserved for "7c54..."
-      /failed to reserve \w+ name "(?<name>[^"]+)": name "[^"]+" is reserved for "(?<holder>[^"]+)"/,
-    ],
-  },
+  'name-reserved': signature(
+    ['failed to reserve container name', 'failed to reserve sandbox name'],
+    // failed to reserve container name "a_b_c": name "a_b_c" is reserved for "7c54..."
+    /failed to reserve \w+ name "(?<name>[^"]+)": name "[^"]+" is reserved for "(?<holder>[^"]+)"/,
+  ),
 } as const satisfies Readonly<Record<string, Signature>>;

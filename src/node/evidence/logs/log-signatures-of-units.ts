@@ -1,87 +1,79 @@
-import type { Signature } from '../../model/log-signature.ts';
+import { type Signature, signature } from '../../model/log-signature.ts';
 
 /**
  * What systemd and the kernel say of a service, and what a service says when it cannot go on. They are
  * looked for only where a service does not run, so they are no part of what every log is searched for.
  */
 export const UNIT_SIGNATURES = {
-  'unit-exited': {
-    literals: ['Main process exited, code='],
+  'unit-exited': signature(
+    ['Main process exited, code='],
     // kubelet.service: Main process exited, code=exited, status=1/FAILURE
     // containerd.service: Main process exited, code=killed, status=9/KILL
-    patterns: [
-      /(?<unit>\S+\.service): Main process exited, code=(?<code>\w+), status=(?<status>\d+)\/(?<name>\S+)/,
-    ],
-  },
-  'unit-failed': {
-    literals: ['Failed with result ', 'entered failed state'],
-    patterns: [
-      // kubelet.service: Failed with result 'exit-code'.
-      /(?<unit>\S+\.service): Failed with result '(?<result>[\w-]+)'/,
-      // Unit kubelet.service entered failed state.
-      /Unit (?<unit>\S+\.service) entered failed state/,
-    ],
-  },
-  'unit-restarts': {
-    literals: ['Scheduled restart job, restart counter is at '],
+    /(?<unit>\S+\.service): Main process exited, code=(?<code>\w+), status=(?<status>\d+)\/(?<name>\S+)/,
+  ),
+  'unit-failed': signature(
+    ['Failed with result ', 'entered failed state'],
+    // kubelet.service: Failed with result 'exit-code'.
+    /(?<unit>\S+\.service): Failed with result '(?<result>[\w-]+)'/,
+    // Unit kubelet.service entered failed state.
+    /Unit (?<unit>\S+\.service) entered failed state/,
+  ),
+  'unit-restarts': signature(
+    ['Scheduled restart job, restart counter is at '],
     // kubelet.service: Scheduled restart job, restart counter is at 5.
-    patterns: [/(?<unit>\S+\.service): Scheduled restart job, restart counter is at (?<count>\d+)/],
-  },
-  'unit-gives-up': {
-    literals: ['tart request repeated too quickly'],
+    /(?<unit>\S+\.service): Scheduled restart job, restart counter is at (?<count>\d+)/,
+  ),
+  'unit-gives-up': signature(
+    ['tart request repeated too quickly'],
     // kubelet.service: Start request repeated too quickly.
-    patterns: [/(?<unit>\S+\.service):? [Ss]tart request repeated too quickly/],
-  },
-  'unit-out-of-memory': {
-    literals: ['killed by the OOM killer'],
+    /(?<unit>\S+\.service):? [Ss]tart request repeated too quickly/,
+  ),
+  'unit-out-of-memory': signature(
+    ['killed by the OOM killer'],
     // kubelet.service: A process of this unit has been killed by the OOM killer.
-    patterns: [/(?<unit>\S+\.service): A process of this unit has been killed by the OOM killer/],
-  },
-  'unit-stopped': {
-    literals: ['Deactivated successfully', 'Stopped '],
-    patterns: [
-      // kubelet.service: Deactivated successfully.
-      /(?<unit>\S+\.service): Deactivated successfully/,
-      // Stopped kubelet: The Kubernetes Node Agent.; Stopped kubelet.service - kubelet: The ...
-      /^Stopped (?<what>[^\n]{1,200})/,
-    ],
-  },
-  'unit-stopping': {
-    literals: ['Stopping '],
+    /(?<unit>\S+\.service): A process of this unit has been killed by the OOM killer/,
+  ),
+  'unit-stopped': signature(
+    ['Deactivated successfully', 'Stopped '],
+    // kubelet.service: Deactivated successfully.
+    /(?<unit>\S+\.service): Deactivated successfully/,
+    // Stopped kubelet: The Kubernetes Node Agent.; Stopped kubelet.service - kubelet: The ...
+    /^Stopped (?<what>[^\n]{1,200})/,
+  ),
+  'unit-stopping': signature(
+    ['Stopping '],
     // Stopping kubelet: The Kubernetes Node Agent...
-    patterns: [/^Stopping (?<what>[^\n]{1,200})/],
-  },
-  'unit-started': {
-    literals: ['Started '],
+    /^Stopping (?<what>[^\n]{1,200})/,
+  ),
+  'unit-started': signature(
+    ['Started '],
     // Started kubelet: The Kubernetes Node Agent.; Started containerd.service - containerd ...
-    patterns: [/^Started (?<what>[^\n]{1,200})/],
-  },
-  'killed-for-memory': {
-    literals: ['Killed process '],
+    /^Started (?<what>[^\n]{1,200})/,
+  ),
+  'killed-for-memory': signature(
+    ['Killed process '],
     // Out of memory: Killed process 4211 (kubelet) total-vm:1936203776kB, anon-rss:...
     // Memory cgroup out of memory: Killed process 4211 (kubelet) total-vm:...
-    patterns: [/ut of memory: Killed process (?<pid>\d+) \((?<name>[^)]+)\)/],
-  },
-  'cannot-go-on': {
-    literals: [
+    /ut of memory: Killed process (?<pid>\d+) \((?<name>[^)]+)\)/,
+  ),
+  'cannot-go-on': signature(
+    [
       ...['ailed to run Kubelet', 'command failed', 'ailed to load kubelet', 'unknown flag: '],
       ...['panic: ', 'fatal error: ', 'level=fatal', 'validate service connection'],
       'runtime API version',
     ],
-    patterns: [
-      // "command failed" err="failed to run Kubelet: validate service connection: ..."
-      /[Ff]ailed to run Kubelet: (?<error>[^\n]+)/,
-      /[Ff]ailed to load kubelet config(?<error>[^\n]+)/,
-      /command failed"? err="(?<error>[^\n]+)/,
-      // unknown flag: --network-plugin
-      /(?<error>unknown flag: [^\n]+)/,
-      /^(?<error>(?:panic|fatal error): [^\n]+)/,
-      // containerd: failed to load plugin io.containerd.grpc.v1.cri
-      /level=fatal msg="(?<error>[^\n]+)/,
-      // validate service connection: ... dial unix /run/containerd/containerd.sock: connect: ...
-      /(?<error>(?:validate service connection|runtime API version)[^\n]*dial unix [^\n]+)/,
-    ],
-  },
+    // "command failed" err="failed to run Kubelet: validate service connection: ..."
+    /[Ff]ailed to run Kubelet: (?<error>[^\n]+)/,
+    /[Ff]ailed to load kubelet config(?<error>[^\n]+)/,
+    /command failed"? err="(?<error>[^\n]+)/,
+    // unknown flag: --network-plugin
+    /(?<error>unknown flag: [^\n]+)/,
+    /^(?<error>(?:panic|fatal error): [^\n]+)/,
+    // containerd: failed to load plugin io.containerd.grpc.v1.cri
+    /level=fatal msg="(?<error>[^\n]+)/,
+    // validate service connection: ... dial unix /run/containerd/containerd.sock: connect: ...
+    /(?<error>(?:validate service connection|runtime API version)[^\n]*dial unix [^\n]+)/,
+  ),
 } as const satisfies Readonly<Record<string, Signature>>;
 
 export type UnitSignatureId = keyof typeof UNIT_SIGNATURES;
