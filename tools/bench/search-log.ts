@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MatchingLines } from '../../src/lib/std/matching-lines.ts';
 import { logOfLines } from '../../src/node/evidence/logs/log-entries.ts';
-import { fieldsIn } from '../../src/node/evidence/logs/log-signature.ts';
-import { literalsOf, SIGNATURES } from '../../src/node/evidence/logs/log-signatures.ts';
+import { fieldsIn, literalsOf, SIGNATURES } from '../../src/node/evidence/logs/log-signatures.ts';
 import { logSignatures } from '../../src/node/faults/index.ts';
 import type { Signature } from '../../src/node/model/log-signature.ts';
 import type { LogLines } from '../../src/node/model/node-reader.ts';

@@ -1,9 +1,9 @@
 import type { Action } from '../model/action.ts';
 import type { Evidence, Snapshot } from '../model/evidence.ts';
-import { type UnloggedContainers, unloggedContainers } from './containers/unlogged-containers.ts';
-import { type MergedUsr, mergedUsr } from './deletions/merged-usr.ts';
-import { type MountTable, mountTable } from './mounts/mount-table.ts';
-import { type LeftoverFolders, leftoverFolders } from './volumes/leftover-folders.ts';
+import { unloggedContainers } from './containers/unlogged-containers.ts';
+import { mergedUsr } from './deletions/merged-usr.ts';
+import { mountTable } from './mounts/mount-table.ts';
+import { leftoverFolders } from './volumes/leftover-folders.ts';
 
 /**
  * The snapshot as it would be after these actions. Only what another action waits for, or beside which
@@ -12,47 +12,39 @@ import { type LeftoverFolders, leftoverFolders } from './volumes/leftover-folder
 export function snapshotAfter(actions: readonly Action[], snapshot: Snapshot): Snapshot {
   const gone = new Set(actions.flatMap(subjectsOf));
   const changes = new Map<string, unknown>([
-    [
-      mountTable.id,
-      (table: MountTable) => ({
-        ...table,
-        mounts: table.mounts.filter(({ id }) => !gone.has(id)),
-      }),
-    ],
-    [
-      unloggedContainers.id,
-      (unlogged: UnloggedContainers) => ({
-        ...unlogged,
-        containers: unlogged.containers.filter(({ id }) => !gone.has(id)),
-        listed: new Set([...unlogged.listed].filter((id) => !gone.has(id))),
-      }),
-    ],
-    [
-      mergedUsr.id,
-      (usr: MergedUsr) => {
-        const link = actions.find((action) => action.kind === 'restore-symlink');
-        return link ? { ...usr, bin: 'link', binTarget: link.target } : usr;
-      },
-    ],
-    [
-      leftoverFolders.id,
-      (all: LeftoverFolders) => ({
-        ...all,
-        folders: all.folders.map((folder) => ({
-          ...folder,
-          leftovers: folder.leftovers.filter(
-            ({ name, status }) => !gone.has(leftoverIn(folder, `${status?.inode} ${name}`)),
-          ),
-        })),
-      }),
-    ],
+    change(mountTable, (table) => ({
+      ...table,
+      mounts: table.mounts.filter(({ id }) => !gone.has(id)),
+    })),
+    change(unloggedContainers, (unlogged) => ({
+      ...unlogged,
+      containers: unlogged.containers.filter(({ id }) => !gone.has(id)),
+      listed: new Set([...unlogged.listed].filter((id) => !gone.has(id))),
+    })),
+    change(mergedUsr, (usr) => {
+      const link = actions.find((action) => action.kind === 'restore-symlink');
+      return link ? { ...usr, bin: 'link' as const, binTarget: link.target } : usr;
+    }),
+    change(leftoverFolders, (all) => ({
+      ...all,
+      folders: all.folders.map((folder) => ({
+        ...folder,
+        leftovers: folder.leftovers.filter(
+          ({ name, status }) => !gone.has(leftoverIn(folder, `${status?.inode} ${name}`)),
+        ),
+      })),
+    })),
   ]);
   const of = async <T>(evidence: Evidence<T>): Promise<T> => {
     const value = await snapshot.of(evidence);
-    const change = changes.get(evidence.id) as ((value: T) => T) | undefined;
-    return change ? change(value) : value;
+    const to = changes.get(evidence.id) as ((value: T) => T) | undefined;
+    return to ? to(value) : value;
   };
   return { ...snapshot, of };
+}
+
+function change<T>(evidence: Evidence<T>, to: (value: T) => T): readonly [string, unknown] {
+  return [evidence.id, to];
 }
 
 /** What an action takes away. */

@@ -1,6 +1,5 @@
 import { headerOf, parseLogLine } from '../evidence/logs/log-line.ts';
-import { fieldsIn } from '../evidence/logs/log-signature.ts';
-import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
+import { fieldsIn, SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import { UNIT_SIGNATURE_LIST } from '../evidence/logs/log-signatures-of-units.ts';
 import type { Signature } from '../model/log-signature.ts';
 import type { LogLine, LogLines } from '../model/node-reader.ts';

@@ -1,5 +1,5 @@
 import { sendSignal } from '../../lib/process/send-signal.ts';
-import { strayReaders } from '../evidence/mounts/stray-readers.ts';
+import { strayReaders } from '../evidence/mounts/left-readers.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
 

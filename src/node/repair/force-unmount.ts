@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { copiesOf, filesystemUser, whereIs } from '../evidence/mounts/filesystem-users.ts';
-import { fuseConnection } from '../evidence/mounts/fuse-connection.ts';
 import { mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { mountProbes } from '../evidence/mounts/mount-probes.ts';
 import type { ProbeResult } from '../evidence/mounts/probe-result.ts';
-import { isFuseType } from '../evidence/mounts/suspect-mounts.ts';
+import { fuseConnection, isFuseType } from '../evidence/mounts/suspect-mounts.ts';
 import { naming } from '../evidence/pods/orphan-messages.ts';
 import { isStaticPodUid } from '../evidence/pods/orphan-pods.ts';
 import { podPathOf } from '../evidence/pods/pod-path.ts';

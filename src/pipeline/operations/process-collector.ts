@@ -1,6 +1,5 @@
 import { parseCommandLine } from '../../node/evidence/processes/command-line.ts';
-import { TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/process-age.ts';
-import { processes } from '../../node/evidence/processes/processes.ts';
+import { processes, TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/processes.ts';
 import { attempt } from '../../node/model/attempt.ts';
 import type { Snapshot } from '../../node/model/evidence.ts';
 import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';

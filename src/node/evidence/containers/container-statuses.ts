@@ -1,12 +1,13 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
+import { Semaphore } from '../../../lib/std/semaphore.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
-import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
 import { mountTable } from '../mounts/mount-table.ts';
-import { type Container, containers, isNewer, nanoseconds, stateIn } from './containers.ts';
+import { unlessMissing } from '../text/file-path.ts';
+import { type Container, containers, nanoseconds, newestOf, stateIn } from './containers.ts';
 import { runtime } from './runtime.ts';
 
 /** What the runtime says of one container when it is asked about it alone. */
@@ -49,13 +50,9 @@ export const containerStatuses = defineEvidence<ContainerStatuses>({
 });
 
 function idleIn(list: readonly Container[]): readonly Container[] {
-  const newest = new Map<string, Container>();
-  for (const container of list) {
-    const key = `${container.podUid}/${container.name}`;
-    const other = newest.get(key);
-    if (!other || !isNewer(other, container)) newest.set(key, container);
-  }
-  return [...newest.values()].filter(({ state }) => state !== 'running');
+  const byName = Map.groupBy(list, ({ podUid, name }) => `${podUid}/${name}`);
+  const newest = [...byName.values()].flatMap((group) => newestOf(group) ?? []);
+  return newest.filter(({ state }) => state !== 'running');
 }
 
 async function askStatuses(
@@ -68,16 +65,13 @@ async function askStatuses(
     throw new ReadError('too-large', 'CRI ListContainers', why);
   }
   const statuses = new Map<string, ContainerStatus>();
-  const waiting = idle.values();
-  const askNext = async (): Promise<void> => {
-    for (const { id } of waiting) {
-      const status = await attempt(askStatus(snapshot, socket, id));
-      if (status.known) statuses.set(id, status.value);
-      // Removed since it was listed, as every container is some day: then there is nothing to report.
-      else if (status.error.failure !== 'missing') throw status.error;
-    }
+  const semaphore = new Semaphore(STATUS_CALLS_AT_ONCE);
+  const ask = async ({ id }: Container) => {
+    // Removed since it was listed, as every container is some day: then there is nothing to report.
+    const status = await unlessMissing(askStatus(snapshot, socket, id));
+    if (status) statuses.set(id, status);
   };
-  await Promise.all(Array.from({ length: STATUS_CALLS_AT_ONCE }, askNext));
+  await Promise.all(idle.map((container) => semaphore.run(() => ask(container))));
   return statuses;
 }
 

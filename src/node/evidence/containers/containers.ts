@@ -60,15 +60,17 @@ export function newestContainer(
   podUid: string,
   name: string,
 ): Container | undefined {
-  return list
-    .filter((container) => container.podUid === podUid && container.name === name)
-    .reduce<Container | undefined>(
-      (newest, container) => (newest && isNewer(newest, container) ? newest : container),
-      undefined,
-    );
+  return newestOf(list.filter((each) => each.podUid === podUid && each.name === name));
 }
 
-export function isNewer(left: Container, right: Container): boolean {
+export function newestOf(list: readonly Container[]): Container | undefined {
+  return list.reduce<Container | undefined>(
+    (newest, container) => (newest && isNewer(newest, container) ? newest : container),
+    undefined,
+  );
+}
+
+function isNewer(left: Container, right: Container): boolean {
   return left.createdAt === right.createdAt
     ? left.attempt > right.attempt
     : left.createdAt > right.createdAt;

@@ -1,4 +1,5 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
+import { Semaphore } from '../../../lib/std/semaphore.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
@@ -14,14 +15,10 @@ import { type Container, type Containers, containers, nanoseconds, stateIn } fro
 import { runtime } from './runtime.ts';
 
 /** A container whose log path is not the absolute path of a file. */
-export interface UnloggedContainer {
-  readonly id: string;
-  readonly name: string;
-  readonly image: string;
-  readonly state: Container['state'];
+export interface UnloggedContainer
+  extends Pick<Container, 'id' | 'name' | 'image' | 'state' | 'sandboxId'> {
   /** Nanoseconds since 1970, as text: with the id it names the container for ever. */
   readonly createdAt: string;
-  readonly sandboxId: string;
   /**
    * empty: there is none. relative: below the kubelet's working folder. folder: that of the pod's
    * logs (cri-dockerd and iSulad answer so when only the sandbox was given one).
@@ -118,16 +115,11 @@ async function askEach(
     const why = `${list.length} containers to ask about, more than ${STATUSES_MAX}`;
     throw new ReadError('too-large', 'CRI ListContainers', why);
   }
-  const found: UnloggedContainer[] = [];
-  const waiting = list.values();
-  const askNext = async (): Promise<void> => {
-    for (const container of waiting) {
-      const asked = await unlessMissing(askOne(requester, container));
-      if (asked !== undefined && asked !== 'logged') found.push(asked);
-    }
-  };
-  await Promise.all(Array.from({ length: LOG_PATH_CALLS_AT_ONCE }, askNext));
-  return found;
+  const semaphore = new Semaphore(LOG_PATH_CALLS_AT_ONCE);
+  const asked = await Promise.all(
+    list.map((container) => semaphore.run(() => unlessMissing(askOne(requester, container)))),
+  );
+  return asked.filter((each) => each !== undefined && each !== 'logged');
 }
 
 async function askOne(
@@ -147,7 +139,9 @@ async function askOne(
   await attempt(snapshot.node.ask('runtime', { ...asked, verbose: true }));
   const state = stateIn(textAt(message, 'status', 'state'));
   const exitCode = numberAt(message, 'status', 'exitCode');
-  const pod = podOf(requester.all, container);
+  const sandbox = requester.all.sandboxes.find((each) => each.id === container.sandboxId);
+  // The labels of the container, or what its sandbox says of itself.
+  const podUid = container.podUid || sandbox?.podUid || '';
   return {
     id,
     name: container.name,
@@ -157,9 +151,11 @@ async function askOne(
     sandboxId: container.sandboxId,
     kind,
     logPath,
-    producer: producerOf({ ...container, sandbox: sandboxOf(requester.all, container) }),
-    ...pod,
-    hasPodFolder: await hasPodFolder(snapshot, pod.podUid),
+    producer: producerOf({ ...container, sandbox }),
+    podUid,
+    podName: container.podName || sandbox?.podName || '',
+    podNamespace: container.podNamespace || sandbox?.podNamespace || '',
+    hasPodFolder: await hasPodFolder(snapshot, podUid),
     isKubelets: container.isKubelets,
     isServing: (state === 'running' || state === 'unknown') && (await isServing(snapshot, id)),
     ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
@@ -191,23 +187,6 @@ async function kindOf(
   // A file that is missing was rotated away, or its folder was deleted: nothing of ours.
   const status = await unlessMissing(snapshot.node.ask('status', { path: logPath }));
   return status?.type === 'folder' ? 'folder' : 'file';
-}
-
-function sandboxOf({ sandboxes }: Containers, { sandboxId }: Container) {
-  return sandboxes.find(({ id }) => id === sandboxId);
-}
-
-/** The labels of the container, or what its sandbox says of itself. */
-function podOf(
-  all: Containers,
-  container: Container,
-): Pick<UnloggedContainer, 'podUid' | 'podName' | 'podNamespace'> {
-  const sandbox = sandboxOf(all, container);
-  return {
-    podUid: container.podUid || sandbox?.podUid || '',
-    podName: container.podName || sandbox?.podName || '',
-    podNamespace: container.podNamespace || sandbox?.podNamespace || '',
-  };
 }
 
 // 29da79e5-386c-4e0d-82c1-215f93ff955d, 8c4f0e2a9d3b4c5d6e7f8091a2b3c4d5

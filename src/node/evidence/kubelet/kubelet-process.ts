@@ -1,3 +1,4 @@
+import { Semaphore } from '../../../lib/std/semaphore.ts';
 import type { Snapshot } from '../../model/evidence.ts';
 import { type NodeReader, ReadError } from '../../model/node-reader.ts';
 import { COMM_CHARACTERS_MAX, PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from '../limits.ts';
@@ -68,26 +69,20 @@ async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProce
   return { pid, words, program: programOf(words, comm) ?? comm };
 }
 
-async function allProcesses(node: NodeReader): Promise<readonly string[]> {
-  const names = await unlessMissing(node.ask('folder', { path: '/proc' }));
-  if (names) return names;
-  throw new ReadError('missing', '/proc', 'there is no such folder; is --host-root right?');
-}
-
 async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> {
+  const names = await unlessMissing(node.ask('folder', { path: '/proc' }));
+  if (!names) {
+    throw new ReadError('missing', '/proc', 'there is no such folder; is --host-root right?');
+  }
   // 812
-  const pids = (await allProcesses(node))
+  const pids = names
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .toSorted((left, right) => left - right);
   if (pids.length > PROCESSES_MAX) throw new ReadError('too-large', '/proc');
-  const found: KubeletProcess[] = [];
-  for (let start = 0; start < pids.length; start += PROCESSES_AT_ONCE_MAX) {
-    const asked = pids.slice(start, start + PROCESSES_AT_ONCE_MAX);
-    const answers = await Promise.all(asked.map((pid) => candidateOf(node, pid)));
-    found.push(...answers.filter((candidate) => candidate !== undefined));
-  }
-  return found;
+  const semaphore = new Semaphore(PROCESSES_AT_ONCE_MAX);
+  const asked = await Promise.all(pids.map((pid) => semaphore.run(() => candidateOf(node, pid))));
+  return asked.filter((candidate) => candidate !== undefined);
 }
 
 /** The name first: it is cheap, and unlike the command line it never waits for the process. */

@@ -20,31 +20,31 @@ export interface LogFile {
 
 /** The files that a running kubelet writes to, oldest first; none when it writes elsewhere. */
 export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<readonly LogFile[]> {
-  const known = await attempt(snapshot.of(kubelet));
-  if (!known.known) unread.push(known.why);
-  const found = known.known ? known.value : undefined;
+  const found = await noting(unread, snapshot.of(kubelet));
   if (!found?.process) return [];
-  const { process } = found;
-  const view = `/proc/${process.pid}/root`;
-  const args = await attempt(wordsOf(snapshot, found));
-  if (!args.known) unread.push(args.why);
-  const { file, folder } = reported(args.known ? args.value : []);
+  const { pid, workingFolder } = found.process;
+  const view = `/proc/${pid}/root`;
+  const args = (await noting(unread, wordsOf(snapshot, found))) ?? [];
+  const folder = flagValue(args, 'log-dir');
+  // k3s calls its own "--log".
+  const file = flagValue(args, 'log-file', 'log');
   const files: LogFile[] = [];
-  if (folder !== undefined) {
-    files.push(
-      ...(await filesOfKlog(
-        snapshot,
-        view,
-        absolutePath(folder, process.workingFolder),
-        found,
-        unread,
-      )),
-    );
+  if (folder) {
+    const path = absolutePath(folder, workingFolder);
+    files.push(...(await filesOfKlog(snapshot, { view, path, program: found.program }, unread)));
   }
-  if (file !== undefined) files.push(seen(view, absolutePath(file, process.workingFolder)));
+  if (file) files.push(seen(view, absolutePath(file, workingFolder)));
   if (found.program === 'edgecore') files.push(seen(view, EDGECORE_LOG));
-  files.push(...(await openFiles(snapshot, process.pid, unread)));
-  return uniqueFiles(files);
+  files.push(...(await openFiles(snapshot, pid, unread)));
+  return [...new Map(files.map((each) => [each.origin, each])).values()];
+}
+
+/** What was read; undefined when it could not be, which is then noted. */
+async function noting<T>(unread: string[], read: Promise<T>): Promise<T | undefined> {
+  const answer = await attempt(read);
+  if (answer.known) return answer.value;
+  unread.push(answer.why);
+  return undefined;
 }
 
 const EDGECORE_LOG = '/var/log/kubeedge/edgecore.log';
@@ -81,33 +81,17 @@ async function wordsOf(
   return parseArgumentsFile(await node.ask('file', { path: `${folder}/root${path}` }), path);
 }
 
-function reported(args: readonly string[]): {
-  file: string | undefined;
-  folder: string | undefined;
-} {
-  // k3s calls its own "--log".
-  return {
-    file: flagValue(args, 'log-file', 'log') || undefined,
-    folder: flagValue(args, 'log-dir') || undefined,
-  };
-}
-
 // kubelet.node-1.root.log.INFO.20260330-155827.4130850
 const OF_KLOG = /^[\w-]+\..+\.log\.INFO\.(\d{8}-\d{6})\.\d+$/;
 
 /** klog begins a new file at every start and at every 1.8 GB; "kubelet.INFO" leads to the newest. */
 async function filesOfKlog(
-  snapshot: Snapshot,
-  view: string,
-  folder: string,
-  { program }: Kubelet,
+  { node }: Snapshot,
+  { view, path, program }: { view: string; path: string; program: string },
   unread: string[],
 ): Promise<readonly LogFile[]> {
-  const read = await attempt(
-    unlessMissing(snapshot.node.ask('folder', { path: `${view}${folder}` })),
-  );
-  if (!read.known) unread.push(read.why);
-  const names = read.known ? (read.value ?? []) : [];
+  const read = unlessMissing(node.ask('folder', { path: `${view}${path}` }));
+  const names = (await noting(unread, read)) ?? [];
   const dated = names
     .flatMap((name) => {
       const date = name.startsWith(`${program}.`) ? OF_KLOG.exec(name)?.[1] : undefined;
@@ -116,7 +100,7 @@ async function filesOfKlog(
     .toSorted((left, right) => (left.date < right.date ? -1 : 1));
   const chosen = dated.slice(-LOG_FILES_MAX).map(({ name }) => name);
   const last = chosen.length > 0 ? chosen : names.filter((name) => name === `${program}.INFO`);
-  return last.map((name) => ({ ...seen(view, `${folder}/${name}`), isRotated: false }));
+  return last.map((name) => ({ ...seen(view, `${path}/${name}`), isRotated: false }));
 }
 
 /** What it prints goes into a file at times. A journal is a socket, and a runtime's log a pipe. */
@@ -128,22 +112,13 @@ async function openFiles(
   const files: LogFile[] = [];
   for (const fd of [1, 2]) {
     const path = `/proc/${pid}/fd/${fd}`;
-    const link = await attempt(unlessMissing(node.ask('link', { path })));
-    if (!link.known) {
-      unread.push(link.why);
-      continue;
-    }
-    const target = link.value ?? '';
+    const target = (await noting(unread, unlessMissing(node.ask('link', { path })))) ?? '';
     if (!target.startsWith('/') || target.startsWith('/dev/')) continue;
     // "/var/log/kubelet.log (deleted)" was turned over without the kubelet knowing: it writes on.
     const origin = target.replace(/ \(deleted\)$/, '');
     files.push({ ...seen(`/proc/${pid}/root`, origin), path, origin: target });
   }
   return files;
-}
-
-function uniqueFiles(files: readonly LogFile[]): readonly LogFile[] {
-  return [...new Map(files.map((file) => [file.origin, file])).values()];
 }
 
 // kubelet.log.1, kubelet.log-20260330

@@ -4,8 +4,13 @@ import type { LogLines } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { LOG_FIRST_LINES_MAX, LOG_LAST_LINES_MAX, LOG_LINE_CHARACTERS_MAX } from '../limits.ts';
 import { headerOf, type LogTime, parseLogLine } from './log-line.ts';
-import { type Fields, fieldsIn } from './log-signature.ts';
-import { literalsOf, SIGNATURES, type SignatureId } from './log-signatures.ts';
+import {
+  type Fields,
+  fieldsIn,
+  literalsOf,
+  SIGNATURES,
+  type SignatureId,
+} from './log-signatures.ts';
 import { dateOf, type LogClock, logClock } from './log-time.ts';
 
 /** One thing that a log says. A line that says two things gives two entries. */
@@ -118,7 +123,7 @@ export function logOfLines(
   const last = lastTimeIn(read);
   const clock = logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
   const entries = read.lines.flatMap(({ number, text }) =>
-    entriesIn({ text, origin: originOf(read, origin, number), clock, signatures }),
+    entriesIn(text, originOf(read, origin, number), clock, signatures),
   );
   const asked = new Set(read.containing);
   const firstTime = first ? dateOf(first, clock) : entries.find(({ time }) => time)?.time;
@@ -157,20 +162,17 @@ function originOf({ isWhole, bytesRead }: LogLines, origin: Origin, line: number
   return { ...origin, line, ...(isWhole ? {} : { lastBytes: bytesRead }) };
 }
 
-function entriesIn(line: {
-  readonly text: string;
-  readonly origin: Origin;
-  readonly clock: LogClock;
-  readonly signatures: readonly LogSignature[];
-}): readonly LogEntry[] {
-  const { text, origin, clock, signatures } = line;
-  const parsed = parseLogLine(text);
-  const time = parsed.time && dateOf(parsed.time, clock);
-  const { message } = parsed;
+function entriesIn(
+  text: string,
+  origin: Origin,
+  clock: LogClock,
+  signatures: readonly LogSignature[],
+): readonly LogEntry[] {
+  const { message, time } = parseLogLine(text);
+  const said = { ...(time ? { time: dateOf(time, clock) } : {}), message, origin, text };
   return signatures.flatMap((signature) => {
     const fields = fieldsIn(message, signature);
-    if (!fields) return [];
-    return [{ signature: signature.id, ...(time ? { time } : {}), message, fields, origin, text }];
+    return fields ? [{ signature: signature.id, fields, ...said }] : [];
   });
 }
 

@@ -9,12 +9,14 @@ export interface LogMessage {
 }
 
 /** Loggers leave out the zone, the year, or both. */
-export type LogTime =
-  | { readonly kind: 'exact'; readonly ms: number }
-  /** As on the wall clock of the node, in the year 1972 and as if it were UTC. */
-  | { readonly kind: 'yearless'; readonly ms: number }
-  /** With its year, but without its zone. */
-  | { readonly kind: 'zoneless'; readonly ms: number };
+export interface LogTime {
+  /**
+   * yearless: as on the wall clock of the node, in the year 1972 and as if it were UTC. zoneless: with
+   * its year, but without its zone.
+   */
+  readonly kind: 'exact' | 'yearless' | 'zoneless';
+  readonly ms: number;
+}
 
 /** How deep a line may be wrapped: a journal's JSON around a runtime's around klog's is three. */
 const WRAPPINGS_MAX = 6;
@@ -23,7 +25,7 @@ export function parseLogLine(line: string): LogMessage {
   let text = line;
   let time: LogTime | undefined;
   for (let depth = 0; depth < WRAPPINGS_MAX; depth += 1) {
-    const inner = unwrapped(text);
+    const inner = fromJson(text) ?? fromHeader(text);
     if (!inner) break;
     // The outermost time is the exact one, unless it says less than one inside.
     if (time?.kind !== 'exact') time = inner.time ?? time;
@@ -37,10 +39,6 @@ interface Unwrapped {
   readonly time?: LogTime | undefined;
 }
 
-function unwrapped(text: string): Unwrapped | undefined {
-  return fromJson(text) ?? fromHeader(text);
-}
-
 /** A line of JSON: of klog, of Docker's log files, or of `journalctl -o json`. */
 function fromJson(text: string): Unwrapped | undefined {
   const start = text.indexOf('{"');
@@ -49,7 +47,8 @@ function fromJson(text: string): Unwrapped | undefined {
   }
   const value = jsonValue(text)?.value;
   const log = textAt(value, 'log');
-  if (log !== undefined) return { text: withoutEnd(log), time: isoTime(textAt(value, 'time')) };
+  if (log !== undefined)
+    return { text: log.replace(/\r?\n$/, ''), time: isoTime(textAt(value, 'time')) };
   const said = textAt(value, 'MESSAGE') ?? textOfBytes(listAt(value, 'MESSAGE'));
   if (said !== undefined) return { text: said, time: journalTime(value) };
   return textAt(value, 'msg') === undefined ? undefined : fromFields(value as object);
@@ -179,10 +178,6 @@ function milliseconds(clock: string): string {
 function isoTime(text: string | undefined): LogTime | undefined {
   const [, day = '', clock = '', zone] = ISO.exec(`${text ?? ''} `) ?? [];
   return day === '' ? undefined : dated(day, clock, zone);
-}
-
-function withoutEnd(text: string): string {
-  return text.replace(/\r?\n$/, '');
 }
 
 /** However deep it was escaped, what was said is the same: quotes, and ends of lines. */

@@ -5,6 +5,7 @@ import { kubelet } from '../kubelet/kubelet.ts';
 import { LOOP_DEVICES_MAX } from '../limits.ts';
 import { isNamed } from '../pods/orphan-messages.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
+import { isWithin } from '../text/file-path.ts';
 import { unknownUse } from './left-readers.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import { mountShowing } from './mount-places.ts';
@@ -126,11 +127,11 @@ async function holder(
   const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
     // /data/app.log (deleted): the kernel's mark of an unlinked file.
     const clean = path.replace(/ \(deleted\)$/, '');
-    const isBelow = copies.some((copy) => isOn(clean, copy.mount.target));
+    const isBelow = copies.some((copy) => isWithin(clean, copy.mount.target));
     return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
   };
   for (const each of held.filter(({ file }) => isOurs(file))) {
-    const unknown = await unknownUse(snapshot, { ...each, mount: each.file.mount });
+    const unknown = await unknownUse(snapshot, each);
     if (!unknown) continue;
     const beside = own.includes(each.file.mount ?? -1) ? OWN_OUTPUT : unknown.words;
     return { what: 'a process uses this filesystem', why: `${wordsOf(each)}${beside}` };
@@ -143,7 +144,7 @@ async function holder(
     if (ownMounts.has(mount)) continue;
     if (await isNew(mount, each.pid, device, snapshot)) continue;
     if (await isOfAnother(each, device, snapshot)) continue;
-    const unknown = await unknownUse(snapshot, { ...each, mount });
+    const unknown = await unknownUse(snapshot, each);
     if (!unknown) continue;
     const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
     return { what, why: `${wordsOf(each)}, on mount ${mount}${unknown.words}` };
@@ -200,7 +201,7 @@ function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User
       const line = table.lineText(mount);
       // lowerdir=/var/lib/kubelet/pods/29da79e5-.../mount/layer:/other,upperdir=...
       const words = line.split(/[=:,\s]/);
-      const layer = words.find((word) => targets.some((target) => isOn(word, target)));
+      const layer = words.find((word) => targets.some((target) => isWithin(word, target)));
       if (layer === undefined) continue;
       const why = `${mount.target} has the layer ${layer} (${originText({ ...table.origin, line: mount.line })})`;
       return { what: 'an overlay has a layer on this filesystem', why };
@@ -211,7 +212,7 @@ function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User
 
 /** Loop devices and swap files are used by the kernel itself, and no process shows them. */
 async function backing(copies: readonly Copy[], snapshot: Snapshot): Promise<User | undefined> {
-  const isHeld = (path: string) => copies.some(({ mount }) => isOn(path, mount.target));
+  const isHeld = (path: string) => copies.some(({ mount }) => isWithin(path, mount.target));
   const swaps = (await snapshot.node.ask('file', { path: '/proc/swaps' })).split('\n').slice(1);
   // /var/lib/kubelet/pods/.../mount/swapfile   file   2097148   0   -2
   const swap = swaps.map((line) => line.split(/\s/)[0] ?? '').find(isHeld);
@@ -235,8 +236,4 @@ async function backing(copies: readonly Copy[], snapshot: Snapshot): Promise<Use
     };
   }
   return undefined;
-}
-
-function isOn(path: string, target: string): boolean {
-  return path === target || path.startsWith(`${target}/`);
 }

@@ -4,11 +4,10 @@ import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { OpenFile, ProcessEntry } from '../../model/node-reader.ts';
 import type { Thread } from '../../model/thread.ts';
-import { leftReaders, unknownUse, waitingReader } from './left-readers.ts';
+import { leftReaders, strayReaders, unknownUse, waitingReader } from './left-readers.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 import { mountProbes } from './mount-probes.ts';
 import { parseMountTable } from './mount-table.ts';
-import { strayReaders } from './stray-readers.ts';
 
 const TARGET = '/var/lib/kubelet/pods/0b5cf1de/volumes/kubernetes.io~nfs/share';
 const HANDLE = 'pos:\t0\nflags:\t012400000\nmnt_id:\t212\n';
@@ -126,7 +125,7 @@ describe('a reader that an earlier run left behind', () => {
 });
 
 describe('a mount that is held', () => {
-  const held = { pid: LEFT, processName: 'kubediag-reader', mount: 212 };
+  const held = { pid: LEFT, processName: 'kubediag-reader', file: { mount: 212 } };
   const unknown = (maker: NodeMaker, use = held) => unknownUse(takeSnapshot(maker.build()), use);
 
   test('by a killed reader of ours is not used, whether its parent lives or not', async () => {
@@ -149,7 +148,7 @@ describe('a mount that is held', () => {
   });
 
   test('by another mount or program is used', async () => {
-    expect(await unknown(fixture(), { ...held, mount: 213 })).toBeDefined();
+    expect(await unknown(fixture(), { ...held, file: { mount: 213 } })).toBeDefined();
     expect(await unknown(fixture(), { ...held, processName: 'postgres' })).toEqual({ words: '' });
   });
 });

@@ -89,15 +89,9 @@ function inhabitants(
   kubeletPid: number | undefined,
 ): ReadonlyMap<string, readonly ProcessEntry[]> {
   const rank = ({ pid }: ProcessEntry) => (pid === kubeletPid ? 0 : pid);
-  const sorted = all.toSorted((left, right) => rank(left) - rank(right));
-  const groups = new Map<string, ProcessEntry[]>();
-  for (const process of sorted) {
-    if (process.mountNamespace === null) continue;
-    const group = groups.get(process.mountNamespace);
-    if (group) group.push(process);
-    else groups.set(process.mountNamespace, [process]);
-  }
-  return groups;
+  const seen = all.filter(({ mountNamespace }) => mountNamespace !== null);
+  const sorted = seen.toSorted((left, right) => rank(left) - rank(right));
+  return Map.groupBy(sorted, ({ mountNamespace }) => mountNamespace ?? '');
 }
 
 /**

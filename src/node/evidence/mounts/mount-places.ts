@@ -1,3 +1,4 @@
+import { isWithin } from '../text/file-path.ts';
 import type { MountNamespace } from './mount-namespaces.ts';
 import type { Mount, MountTable } from './mount-table.ts';
 
@@ -20,34 +21,36 @@ export interface PlacedMount {
  * not count: asked for is the folder that it stands on. Undefined when the table shows no root.
  */
 export function placeOf(path: string, table: MountTable): Place | undefined {
-  const { roots, children } = treeOf(table);
-  let here = roots.findLast(({ target }) => target === '/');
-  if (!here) return undefined;
-  for (let next: Mount | undefined = here; next; next = coverOf(path, next, children)) here = next;
-  return { device: here.device, path: insideOf(here, path) };
+  return placeIn(lastMountOn(path, table), path);
 }
 
 /** The mount of this table that shows what is seen at a path: the last one on it or above it. */
 export function mountShowing(path: string, table: MountTable): Mount | undefined {
   // Nothing is mounted on a path below it that does not exist; one name more is always above it.
-  const { roots, children } = treeOf(table);
-  let here = roots.findLast(({ target }) => target === '/');
-  const below = `${path === '/' ? '' : path}/.`;
-  for (let next = here; next; next = coverOf(below, next, children)) here = next;
-  return here;
+  return lastMountOn(`${path === '/' ? '' : path}/.`, table);
 }
 
 /** What is seen at a path, as a place: the mount on it counts. */
 export function shownAt(path: string, table: MountTable): Place | undefined {
-  const mount = mountShowing(path, table);
+  return placeIn(mountShowing(path, table), path);
+}
+
+function placeIn(mount: Mount | undefined, path: string): Place | undefined {
   return mount && { device: mount.device, path: insideOf(mount, path) };
+}
+
+/** The last of the mounts that a walk along the path comes upon; none when there is no root. */
+function lastMountOn(path: string, table: MountTable): Mount | undefined {
+  const { roots, children } = treeOf(table);
+  let here = roots.findLast(({ target }) => target === '/');
+  for (let next = here; next; next = coverOf(path, next, children)) here = next;
+  return here;
 }
 
 /** The paths under which a table shows a place; one that another mount covers may be among them. */
 export function pathsOf(place: Place, table: MountTable): readonly string[] {
   return table.mounts.flatMap(({ device, root, target }) => {
-    const isAbove = root === '/' || place.path === root || place.path.startsWith(`${root}/`);
-    if (device !== place.device || !isAbove) return [];
+    if (device !== place.device || !isWithin(place.path, root)) return [];
     const rest = root === '/' ? place.path : place.path.slice(root.length);
     return [`${target === '/' ? '' : target}${rest === '/' ? '' : rest}` || '/'];
   });
@@ -134,17 +137,12 @@ function treeOf(table: MountTable): MountTree {
   const known = trees.get(table);
   if (known) return known;
   const byId = new Map(table.mounts.map((mount) => [mount.id, mount]));
-  const children = new Map<number, Mount[]>();
-  const roots: Mount[] = [];
+  const [roots, others]: [Mount[], Mount[]] = [[], []];
   for (const mount of table.mounts) {
-    if (mount.parent === mount.id || !byId.has(mount.parent)) roots.push(mount);
-    else {
-      const beside = children.get(mount.parent);
-      if (beside) beside.push(mount);
-      else children.set(mount.parent, [mount]);
-    }
+    const isRoot = mount.parent === mount.id || !byId.has(mount.parent);
+    (isRoot ? roots : others).push(mount);
   }
-  const created = { byId, children, roots };
+  const created = { byId, children: Map.groupBy(others, ({ parent }) => parent), roots };
   trees.set(table, created);
   return created;
 }

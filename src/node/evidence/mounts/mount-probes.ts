@@ -9,12 +9,12 @@ import { DEAD_MOUNTS_MAX, LEFT_READERS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } fro
 import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
 import { pods } from '../pods/pods.ts';
 import { type BlockedThread, blockedThreads } from '../stacks/blocked-threads.ts';
-import { fuseConnection } from './fuse-connection.ts';
 import { type LeftReaders, leftReaders, waitingReader } from './left-readers.ts';
 import { mountShowing } from './mount-places.ts';
 import type { Mount, MountTable } from './mount-table.ts';
 import { type ProbeResult, resultOf } from './probe-result.ts';
 import {
+  fuseConnection,
   isSuspectType,
   type SuspectMount,
   type SuspectMounts,
@@ -71,8 +71,8 @@ export const mountProbes = defineEvidence<MountProbes>({
     const isAny = suspects.length + others.length + hung.byMount.size > 0;
     const orphans = isAny ? await snapshot.of(orphanPods) : undefined;
     const lifeOf = async (podUid: string | undefined) =>
-      podUid === undefined || !orphans ? {} : { life: await orphans.lifeOf(podUid) };
-    const gone = await goneOf(others, async (podUid) => (await lifeOf(podUid)).life);
+      podUid === undefined ? undefined : orphans?.lifeOf(podUid);
+    const gone = await goneOf(others, lifeOf);
     const known = new Set(suspects.map(({ mount }) => mount));
     const more = [...new Set([...hung.byMount.keys(), ...gone])].filter((one) => !known.has(one));
     const all = [...suspects, ...more.map((mount) => suspectOf(mount, table, here))];
@@ -80,7 +80,7 @@ export const mountProbes = defineEvidence<MountProbes>({
       all.map(async (suspect) => ({
         suspect,
         threads: hung.byMount.get(suspect.mount) ?? [],
-        ...(await lifeOf(suspect.pod?.podUid)),
+        life: await lifeOf(suspect.pod?.podUid),
         waiting: suspect.isFuse ? await waitingOn(snapshot, suspect.mount, table, view) : undefined,
       })),
     );
@@ -119,7 +119,7 @@ async function goneOf(
 interface Reason {
   readonly suspect: SuspectMount;
   readonly threads: readonly BlockedThread[];
-  readonly life?: PodLife;
+  readonly life: PodLife | undefined;
   readonly waiting: number | undefined;
 }
 
@@ -175,7 +175,7 @@ async function probeAll(
         if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
         if (result.state === 'dead') dead += 1;
         const origin = { file: path };
-        return group.map(({ waiting, ...rest }) => defined({ ...rest, result, origin, waiting }));
+        return group.map((reason) => defined({ ...reason, result, origin }));
       }),
     );
     probes.push(...answered.flat());

@@ -43,43 +43,32 @@ export const mountTable = defineEvidence<MountTable>({
   },
 });
 
-/** The mounts of the namespace of a process, as far as its root shows them. */
+/**
+ * The mounts of the namespace of a process, as far as its root shows them. On a kernel without
+ * consistent tables a table is believed only when two reads in a row agree.
+ */
 export async function readMountTable(
-  snapshot: Snapshot,
+  { node }: Snapshot,
   pid: number,
   isConsistent: boolean,
 ): Promise<MountTable> {
-  const file = `/proc/${pid}/mountinfo`;
-  return parseMountTable(await stableText(snapshot, file, isConsistent), file);
-}
-
-/** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
-export async function hasConsistentTables({ node }: Snapshot): Promise<boolean> {
-  const release = await node.ask('file', { path: '/proc/sys/kernel/osrelease' });
-  return !isOlderThanConsistentTables(release);
-}
-
-/** On an old kernel a table is believed only when two reads in a row agree. */
-async function stableText(
-  snapshot: Snapshot,
-  path: string,
-  isConsistent: boolean,
-): Promise<string> {
-  let text = await snapshot.node.ask('file', { path });
-  if (isConsistent) return text;
+  const path = `/proc/${pid}/mountinfo`;
+  let text = await node.ask('file', { path });
+  if (isConsistent) return parseMountTable(text, path);
   for (let read = 1; read < STABLE_READS_MAX; read += 1) {
-    const again = await snapshot.node.ask('file', { path });
-    if (again === text) return text;
+    const again = await node.ask('file', { path });
+    if (again === text) return parseMountTable(text, path);
     text = again;
   }
   throw new ReadError('failed', path, `it changed during each of ${STABLE_READS_MAX} reads`);
 }
 
-// 4.19.0-25-amd64
-function isOlderThanConsistentTables(release: string): boolean {
+/** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
+export async function hasConsistentTables({ node }: Snapshot): Promise<boolean> {
+  // 4.19.0-25-amd64
+  const release = await node.ask('file', { path: '/proc/sys/kernel/osrelease' });
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(release) ?? [];
-  if (major === undefined || minor === undefined) return true;
-  return Number(major) < 5 || (Number(major) === 5 && Number(minor) < 8);
+  return Number(major) > 5 || (Number(major) === 5 && Number(minor) >= 8);
 }
 
 // 65 44 254:0 /pods/u1/app.conf//deleted /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw

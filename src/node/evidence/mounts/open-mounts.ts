@@ -1,6 +1,7 @@
+import { Semaphore } from '../../../lib/std/semaphore.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import type { OpenFile } from '../../model/node-reader.ts';
+import type { OpenFile, ProcessEntry } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX } from '../limits.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 
@@ -25,21 +26,18 @@ export const openMounts = defineEvidence<OpenMounts>({
     const all = await snapshot.node.ask('processes', { all: 'processes' });
     const held: HeldMount[] = [];
     const unread: string[] = [];
-    for (let start = 0; start < all.length; start += PROCESSES_AT_ONCE_MAX) {
-      const some = all.slice(start, start + PROCESSES_AT_ONCE_MAX);
-      await Promise.all(
-        some.map(async ({ pid, name }) => {
-          const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
-          const files = await attempt(snapshot.node.ask('openFiles', asked));
-          if (files.known) {
-            held.push(...files.value.map((file) => ({ pid, processName: name, file })));
-          } else if (files.error.failure !== 'missing') {
-            // One that has ended meanwhile holds nothing.
-            unread.push(`${name} (pid ${pid}): ${files.why}`);
-          }
-        }),
-      );
-    }
+    const semaphore = new Semaphore(PROCESSES_AT_ONCE_MAX);
+    const ask = async ({ pid, name }: ProcessEntry) => {
+      const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
+      const files = await attempt(snapshot.node.ask('openFiles', asked));
+      if (files.known) {
+        held.push(...files.value.map((file) => ({ pid, processName: name, file })));
+      } else if (files.error.failure !== 'missing') {
+        // One that has ended meanwhile holds nothing.
+        unread.push(`${name} (pid ${pid}): ${files.why}`);
+      }
+    };
+    await Promise.all(all.map((process) => semaphore.run(() => ask(process))));
     return { held, unread };
   },
 });

@@ -9,7 +9,7 @@ import {
 import { type Origin, originText } from '../../model/origin.ts';
 import { COMM_CHARACTERS_MAX, CRASH_LOOP_MS, UNIT_LOG_BYTES } from '../limits.ts';
 import { parseLogLine } from '../logs/log-line.ts';
-import { type Fields, fieldsIn } from '../logs/log-signature.ts';
+import { type Fields, fieldsIn } from '../logs/log-signatures.ts';
 import {
   UNIT_LITERALS,
   UNIT_SIGNATURE_LIST,

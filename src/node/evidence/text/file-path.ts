@@ -13,6 +13,11 @@ export function absolutePath(path: string, folder: string): string {
   return cleanPath(path.startsWith('/') ? path : `${folder}/${path}`);
 }
 
+/** Whether a path is this folder, or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`);
+}
+
 /**
  * Follows every link in a path, as the mount table shows it. `view` is the root of the process whose
  * path it is ("/proc/812/root"), or "" for the node's own. `visit` sees all that lies on the way.

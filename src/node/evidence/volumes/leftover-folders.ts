@@ -11,7 +11,7 @@ import { LEFTOVER_AGE_MS, LEFTOVER_PILE_MIN } from '../limits.ts';
 import { mountNamespaces } from '../mounts/mount-namespaces.ts';
 import { mountsOnPaths, type PlacedMount } from '../mounts/mount-places.ts';
 import { mountTable } from '../mounts/mount-table.ts';
-import { unlessMissing } from '../text/file-path.ts';
+import { isWithin, unlessMissing } from '../text/file-path.ts';
 import {
   type LeftoverName,
   leftoverName,
@@ -231,9 +231,7 @@ async function basesOf(
       .filter((name) => volumes.has(name))
       .map(async (volume) => {
         const here = `${path}/${volume}`;
-        const isMounted = own.some(
-          ({ target }) => target === here || target.startsWith(`${here}/`),
-        );
+        const isMounted = own.some(({ target }) => isWithin(target, here));
         const status =
           isMounted || !table.known
             ? undefined

@@ -4,12 +4,11 @@ import { type Containers, containers } from '../containers/containers.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';
 import { type MountNamespaces, mountNamespaces } from '../mounts/mount-namespaces.ts';
-import type { PlacedMount } from '../mounts/mount-places.ts';
 import { type MountTable, mountTable } from '../mounts/mount-table.ts';
 import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
 import { type Pods, pods } from '../pods/pods.ts';
 import { type CleaningLoop, cleaningLoop } from '../stacks/cleaning-loop.ts';
-import { type Writers, writersBelow } from './leftover-writers.ts';
+import { type Base, type Writers, writersBelow } from './leftover-writers.ts';
 import { type VolumeMetrics, volumeMetrics } from './volume-metrics.ts';
 
 /** What else is known of a node with leftovers. It is not read on other nodes. */
@@ -28,11 +27,6 @@ export interface LeftoverSurroundings {
   readonly lives: ReadonlyMap<string, PodLife>;
   /** Whether the kubelet's own clean-up goes on. */
   readonly loop: CleaningLoop;
-}
-
-interface Base {
-  readonly path: string;
-  readonly mounts: readonly PlacedMount[];
 }
 
 /** `top` is the folder of all pods. */

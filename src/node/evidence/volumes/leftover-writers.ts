@@ -1,3 +1,4 @@
+import { Semaphore } from '../../../lib/std/semaphore.ts';
 import { attempt } from '../../model/attempt.ts';
 import type { Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
@@ -5,6 +6,7 @@ import { PROCESSES_AT_ONCE_MAX, WRITERS_ASKED_MAX } from '../limits.ts';
 import type { MountNamespace, MountNamespaces } from '../mounts/mount-namespaces.ts';
 import { type Place, type PlacedMount, pathsOf, shownAt } from '../mounts/mount-places.ts';
 import type { MountTable } from '../mounts/mount-table.ts';
+import { isWithin } from '../text/file-path.ts';
 
 /** A process that holds something open in the folder of a volume. */
 export interface Writer {
@@ -23,7 +25,8 @@ export interface Writers {
   readonly isWhole: boolean;
 }
 
-interface Base {
+/** The folder of a volume, and what is mounted on it. */
+export interface Base {
   readonly path: string;
   readonly mounts: readonly PlacedMount[];
 }
@@ -53,19 +56,16 @@ export async function writersBelow(
     .toSorted((left, right) => right.mountIds.length - left.mountIds.length)
     .flatMap((way) => way.namespace.pids.flatMap((pid) => ({ ...way, process: byPid.get(pid) })))
     .filter(({ process }) => process && !isKernels(process));
-  const writers: Writer[] = [];
-  let isWhole = asked.length <= WRITERS_ASKED_MAX;
-  const some = asked.slice(0, WRITERS_ASKED_MAX);
-  for (let start = 0; start < some.length; start += PROCESSES_AT_ONCE_MAX) {
-    const reported = await Promise.all(
-      some
-        .slice(start, start + PROCESSES_AT_ONCE_MAX)
-        .map((way) => heldBy(snapshot, way, contents)),
-    );
-    writers.push(...reported.flatMap((held) => held ?? []));
-    isWhole &&= reported.every((held) => held !== undefined);
-  }
-  return { writers, isWhole };
+  const semaphore = new Semaphore(PROCESSES_AT_ONCE_MAX);
+  const reported = await Promise.all(
+    asked
+      .slice(0, WRITERS_ASKED_MAX)
+      .map((way) => semaphore.run(() => heldBy(snapshot, way, contents))),
+  );
+  return {
+    writers: reported.flatMap((held) => held ?? []),
+    isWhole: asked.length <= WRITERS_ASKED_MAX && !reported.includes(undefined),
+  };
 }
 
 /** What is seen in the folder of a volume: its own filesystem, or a part of the node's. */
@@ -136,7 +136,5 @@ async function heldBy(
 }
 
 function liesIn(place: Place, folder: Place): boolean {
-  if (place.device !== folder.device) return false;
-  const { path } = folder;
-  return path === '/' || place.path === path || place.path.startsWith(`${path}/`);
+  return place.device === folder.device && isWithin(place.path, folder.path);
 }

@@ -8,7 +8,7 @@ import { mountNamespaces } from '../mounts/mount-namespaces.ts';
 import { mountsOnPaths } from '../mounts/mount-places.ts';
 import { mountTable } from '../mounts/mount-table.ts';
 import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
-import { unlessMissing } from '../text/file-path.ts';
+import { isWithin, unlessMissing } from '../text/file-path.ts';
 import { minimumAge } from './minimum-age.ts';
 
 /** The file in which the kubelet describes a CSI volume, beside the folder it is mounted on. */
@@ -107,7 +107,7 @@ async function leftOf(snapshot: Snapshot, orphan: Orphan): Promise<readonly Left
 
 async function isMountedHere(snapshot: Snapshot, folder: string): Promise<boolean> {
   const { mounts } = await snapshot.of(mountTable);
-  return mounts.some(({ target }) => target === folder || target.startsWith(`${folder}/`));
+  return mounts.some(({ target }) => isWithin(target, folder));
 }
 
 /** Read in all namespaces before any of the names is checked more closely. */
