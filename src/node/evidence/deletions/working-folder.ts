@@ -93,10 +93,8 @@ function stopsOf(table: MountTable, place: string): Why {
 function isReadOnlyAt(table: MountTable, place: string): boolean {
   const over = table.mounts
     .filter(({ target }) => target === '/' || place.startsWith(`${target}/`))
-    .reduce<MountTable['mounts'][number] | undefined>(
-      (best, mount) => (best && best.target.length > mount.target.length ? best : mount),
-      undefined,
-    );
+    .toSorted((left, right) => left.target.length - right.target.length)
+    .at(-1);
   if (!over) return false;
   // 27 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 ro,errors=remount-ro
   const ofFilesystem = table.lineText(over).split(' ').at(-1) ?? '';

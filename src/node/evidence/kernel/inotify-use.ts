@@ -17,7 +17,6 @@ export interface InotifyUser {
   readonly holders: string;
 }
 
-const LIMITS = '/proc/sys/fs/inotify';
 const HOLDERS_SHOWN = 5;
 
 export const inotifyUse = defineEvidence<InotifyUse>({
@@ -29,18 +28,16 @@ export const inotifyUse = defineEvidence<InotifyUse>({
     const instances = await node.ask('inotify', { instances: 'inotify' });
     // A user namespace of a container was made by root, and root is charged for all in it.
     const userOf = ({ user, userNamespace }: InotifyInstance) => (userNamespace === own ? user : 0);
+    const limitOf = (what: string) =>
+      kernelNumber(
+        snapshot,
+        `/proc/sys/fs/inotify/max_user_${what}`,
+        `the limit of ${what} for each user`,
+      );
     return {
       users: [...Map.groupBy(instances, userOf)].map(([user, theirs]) => usedBy(user, theirs)),
-      instancesMax: await kernelNumber(
-        snapshot,
-        `${LIMITS}/max_user_instances`,
-        'the limit of instances for each user',
-      ),
-      watchesMax: await kernelNumber(
-        snapshot,
-        `${LIMITS}/max_user_watches`,
-        'the limit of watches for each user',
-      ),
+      instancesMax: await limitOf('instances'),
+      watchesMax: await limitOf('watches'),
     };
   },
 });

@@ -1,7 +1,12 @@
 import type { GoroutineDump } from '../../../lib/go/goroutine-dump.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
+import {
+  type KubeletPage,
+  originOf,
+  ReadError,
+  type ReadFailure,
+} from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
 import { requireRunning } from './kubelet-page.ts';
@@ -36,18 +41,17 @@ export async function kubeletPage(snapshot: Snapshot, path: string): Promise<Kub
   return { scheme: 'https', address, port: securePort, path };
 }
 
-const SWITCHED_OFF =
-  'its debugging pages are switched off (enableDebuggingHandlers, enableProfilingHandler)';
+/** What a person can do about it. */
+const ADVICE: Readonly<Partial<Record<ReadFailure, string>>> = {
+  denied: credentialAdvice(),
+  unsupported:
+    'its debugging pages are switched off (enableDebuggingHandlers, enableProfilingHandler)',
+};
 
-/** The same error, with what a person can do about it. */
+/** The same error, with advice where there is some. */
 export function withAdvice(error: ReadError): ReadError {
   const { failure, source, detail = '' } = error;
-  const advice =
-    failure === 'denied'
-      ? credentialAdvice()
-      : failure === 'unsupported'
-        ? SWITCHED_OFF
-        : undefined;
+  const advice = ADVICE[failure];
   if (advice === undefined) return error;
   const text = detail === '' ? advice : `${detail}; ${advice}`;
   return new ReadError(failure, source, text, { cause: error });

@@ -44,7 +44,7 @@ function sourcesFor(snapshot: Snapshot, found: Kubelet): readonly Source[] {
   const { pid, executable } = found.process;
   return [
     ...pagesOf(found, '/metrics').map((page) => () => fromMetrics(snapshot, page)),
-    () => fromProcess(snapshot, { pid, executable, program: found.program }),
+    () => fromProcess(snapshot, pid, executable, found.program),
   ];
 }
 
@@ -90,7 +90,9 @@ export function parseBuildInfo(metrics: string, origin: string | Origin): Versio
 
 async function fromProcess(
   snapshot: Snapshot,
-  { pid, executable, program }: { pid: number; executable: string; program: string },
+  pid: number,
+  executable: string,
+  program: string,
 ): Promise<KubeletVersion> {
   // /usr/bin/kubelet (deleted)
   if (executable.endsWith(' (deleted)')) {
@@ -145,9 +147,6 @@ export function parseProgramVersion(
     throw new ReadError('unsupported', origin, detail);
   }
   const { kubernetes, assumption } = inside;
-  return defined({
-    ...parseVersionNumber(kubernetes, origin),
-    via: `KubeEdge ${version.text}`,
-    assumption,
-  });
+  const via = `KubeEdge ${version.text}`;
+  return defined({ ...parseVersionNumber(kubernetes, origin), via, assumption });
 }

@@ -15,7 +15,7 @@ import {
   UNIT_SIGNATURE_LIST,
   type UnitSignatureId,
 } from '../logs/log-signatures-of-units.ts';
-import { dateOf, logClock } from '../logs/log-time.ts';
+import { dateOf, type LogClock, logClock } from '../logs/log-time.ts';
 import { trustedFile } from '../processes/trusted-file.ts';
 
 /** A service of the node, such as the kubelet: its state, and how it came to that. */
@@ -177,11 +177,6 @@ function stateIn(block: string): readonly UnitState[] {
   ];
 }
 
-interface ReadLog {
-  readonly read: LogLines;
-  readonly origin: Origin;
-}
-
 /**
  * Files, where there are any, the journal of the unit, and the kernel's lines on killed processes.
  * systemd's own lines are asked for once more and alone: a service that writes much leaves no space
@@ -228,6 +223,8 @@ interface AskedLog {
   readonly isOfSystemd?: true;
 }
 
+type ReadLog = Pick<AskedLog, 'origin'> & { readonly read: LogLines };
+
 /** Why a log says nothing of ends that count for a crash loop; undefined when it goes back far enough. */
 function tooShort(read: LogLines, now: Date): string | undefined {
   if (read.isWhole) return undefined;
@@ -261,15 +258,13 @@ function linesOf(logs: readonly ReadLog[], now: Date): readonly UnitLine[] {
   });
 }
 
-type Clock = ReturnType<typeof logClock>;
-
-function clockOf(read: LogLines, now: Date): Clock {
+function clockOf(read: LogLines, now: Date): LogClock {
   const first = read.first === null ? undefined : parseLogLine(read.first).time;
   const last = read.last === null ? undefined : parseLogLine(read.last).time;
   return logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
 }
 
-function timeOf(text: string, clock: Clock): Date | undefined {
+function timeOf(text: string, clock: LogClock): Date | undefined {
   const { time } = parseLogLine(text);
   return time && dateOf(time, clock);
 }
@@ -289,20 +284,20 @@ function inOrder(lines: readonly UnitLine[]): readonly UnitLine[] {
 /** Of the service itself: a journal of several units, or of the kernel, has other lines too. */
 function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly UnitEvent[] {
   const { message } = parseLogLine(line.text);
+  const comms = programs.map((program) => program.slice(0, COMM_CHARACTERS_MAX));
   return UNIT_SIGNATURE_LIST.flatMap(([what, signature]) => {
     const fields = fieldsIn(message, signature);
     if (!fields) return [];
     // The service itself may say that it has started or stopped something.
-    if (SYSTEMD_OUTPUT.has(what) && !OF_SYSTEMD.test(line.text)) return [];
+    if (SYSTEMD_OUTPUT.includes(what) && !OF_SYSTEMD.test(line.text)) return [];
     if (fields.unit !== undefined && !units.includes(fields.unit)) return [];
-    if (fields.name !== undefined && what === 'killed-for-memory') {
-      if (!programs.some((program) => program.slice(0, COMM_CHARACTERS_MAX) === fields.name))
-        return [];
-    }
+    if (what === 'killed-for-memory' && !comms.includes(fields.name ?? '')) return [];
     return [{ ...line, what, fields }];
   });
 }
 
-const SYSTEMD_OUTPUT: ReadonlySet<UnitSignatureId> = new Set([
-  ...(['unit-started', 'unit-stopping', 'unit-stopped'] as const),
-]);
+const SYSTEMD_OUTPUT: readonly UnitSignatureId[] = [
+  'unit-started',
+  'unit-stopping',
+  'unit-stopped',
+];

@@ -1,14 +1,12 @@
 import type { UnitState } from './service-unit.ts';
 
-const CHANGING: ReadonlySet<string> = new Set([
-  ...['activating', 'deactivating', 'reloading', 'refreshing'],
-]);
+const CHANGING = ['activating', 'deactivating', 'reloading', 'refreshing'];
 
 /** What systemd is doing with a unit at this moment; undefined when the unit is at rest. */
 export function changeUnderWay(state: UnitState | undefined): string | undefined {
   if (!state || waitsForRestart(state)) return undefined;
   const { unit, active, sub, hasJob } = state;
-  if (CHANGING.has(active)) {
+  if (CHANGING.includes(active)) {
     return `systemd is just starting or stopping ${unit}: it is ${active} (${sub}); check again`;
   }
   if (!hasJob || active === 'active') return undefined;

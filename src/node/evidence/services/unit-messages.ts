@@ -12,15 +12,7 @@ export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): r
   const claim = `systemd reports ${state?.unit} as ${state?.active} (${state?.sub}), result ${state?.result}`;
   return [
     ...(state ? [{ claim, text: state.text, origin: state.origin }] : []),
-    ...(unasked
-      ? [
-          {
-            claim: 'systemd could not be asked',
-            text: unasked.why,
-            origin: { command: 'systemctl' },
-          },
-        ]
-      : []),
+    ...(unasked ? [{ claim: UNASKED, text: unasked.why, origin: { command: 'systemctl' } }] : []),
     ...said,
     ...others.toReversed().map(({ text, origin }, at) => ({
       claim:
@@ -32,6 +24,8 @@ export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): r
     })),
   ];
 }
+
+const UNASKED = 'systemd could not be asked';
 
 /** What came before its last start explains an earlier end. */
 export function sinceLastStart(events: readonly UnitEvent[]): readonly UnitEvent[] {

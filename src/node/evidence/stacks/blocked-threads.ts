@@ -7,7 +7,6 @@ import {
 } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { FileOrigin } from '../../model/origin.ts';
-import type { Thread } from '../../model/thread.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
 
@@ -40,11 +39,6 @@ export interface BlockedThreads {
 }
 
 /**
- * Found without any credential: the kernel shows the call, the memory of the kubelet the path. One
- * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
- * same call again, minutes later, does.
- */
-/**
  * How long earlier checks have seen calls of the kubelet that do not return, in milliseconds: a watch
  * adds it, so that a check, or its replay, knows how long they last.
  */
@@ -59,6 +53,11 @@ function isDurations(value: unknown): value is Readonly<Record<string, number>> 
   );
 }
 
+/**
+ * Found without any credential: the kernel shows the call, the memory of the kubelet the path. One
+ * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
+ * same call again, minutes later, does.
+ */
 export const blockedThreads = defineEvidence<BlockedThreads>({
   id: 'blocked-threads',
   title: 'Threads of the kubelet that wait on a path of a pod',
@@ -67,16 +66,26 @@ export const blockedThreads = defineEvidence<BlockedThreads>({
     if (!here.process) {
       throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
     }
-    const origin = { file: `/proc/${here.process.pid}/task` };
-    const threads = await snapshot.node.ask('threads', { threadsOf: here.process.pid });
     const { pid, startTime } = here.process;
+    const origin = { file: `/proc/${pid}/task` };
+    const threads = await snapshot.node.ask('threads', { threadsOf: pid });
     const waiting = threads.filter(({ callName, state }) => callName !== null && state !== 'R');
     return {
       threads: waiting.flatMap((thread) => {
-        const blocked = blockedThread(thread, here, origin);
-        if (!blocked) return [];
-        const waitId = `${pid}/${startTime} ${waitIdOf(thread)}`;
-        return [{ ...blocked, waitId, ...seenFor(snapshot, waitId) }];
+        const { tid, state, callName: call, callLine, waitsIn, path, systemCall } = thread;
+        const podUid = path === null ? undefined : podPathOf(path, here)?.podUid;
+        if (path === null || call === null || podUid === undefined) return [];
+        // By the addresses of its arguments, which older recordings lack.
+        const waitId = `${pid}/${startTime} ${tid} ${callLine ?? systemCall} ${path}`;
+        const text = `${call} (${systemCall}) ${path}, wchan ${waitsIn || '?'}, state ${state}`;
+        return [
+          {
+            ...{ tid, state, call, waitsIn, podUid, waitId, text },
+            path: resolvedPath(path, here),
+            ...seenFor(snapshot, waitId),
+            origin: { file: `${origin.file}/${tid}` },
+          },
+        ];
       }),
       unreadable: waiting.filter(({ path }) => path === null).length,
       origin,
@@ -84,32 +93,8 @@ export const blockedThreads = defineEvidence<BlockedThreads>({
   },
 });
 
-/** By the addresses of its arguments, which older recordings lack. */
-function waitIdOf({ tid, callLine, systemCall, path }: Thread): string {
-  return `${tid} ${callLine ?? systemCall} ${path}`;
-}
-
 function seenFor({ node, settings }: Snapshot, waitId: string): Pick<BlockedThread, 'seenFor'> {
   const ms = optionValue(seenWaits, settings)?.[waitId];
   if (ms === undefined) return {};
   return { seenFor: { ms, since: new Date(node.now().getTime() - ms) } };
-}
-
-function blockedThread(
-  { tid, state, callName, waitsIn, path, systemCall }: Thread,
-  roots: Parameters<typeof podPathOf>[1],
-  origin: FileOrigin,
-): Omit<BlockedThread, 'waitId' | 'seenFor'> | undefined {
-  const place = path === null ? undefined : podPathOf(path, roots);
-  if (path === null || callName === null || !place) return undefined;
-  return {
-    tid,
-    state,
-    call: callName,
-    waitsIn,
-    path: resolvedPath(path, roots),
-    podUid: place.podUid,
-    text: `${callName} (${systemCall}) ${path}, wchan ${waitsIn || '?'}, state ${state}`,
-    origin: { file: `${origin.file}/${tid}` },
-  };
 }

@@ -57,20 +57,5 @@ function comparePrereleases(left: string | undefined, right: string | undefined)
   if (left === undefined || right === undefined) {
     return Number(left === undefined) - Number(right === undefined);
   }
-  const lefts = left.split('.');
-  const rights = right.split('.');
-  for (let index = 0; index < Math.max(lefts.length, rights.length); index += 1) {
-    const order = compareParts(lefts[index], rights[index]);
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-function compareParts(left: string | undefined, right: string | undefined): number {
-  if (left === right) return 0;
-  if (left === undefined) return -1;
-  if (right === undefined) return 1;
-  const difference = Number(left) - Number(right);
-  if (!Number.isNaN(difference)) return difference;
-  return left < right ? -1 : 1;
+  return left.localeCompare(right, 'en', { numeric: true });
 }

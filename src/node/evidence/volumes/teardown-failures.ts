@@ -100,41 +100,36 @@ export function teardownFailures(lines: readonly LoggedLine[]): TeardownFailures
 
 function failureIn(line: LoggedLine): Found | undefined {
   const { message } = line;
-  const [tried, left = '', reported = ''] = RMDIR.exec(message) ?? [];
-  if (tried !== undefined)
-    return failureOf(line, 'remove', { from: left, to: left, why: reported });
+  const [tried, left = '', reported] = RMDIR.exec(message) ?? [];
+  if (tried !== undefined) return failureOf(line, 'remove', [left], reported);
   if (!/tear ?down/i.test(message)) return undefined;
   const [renamed, from = '', to = '', why] = RENAME.exec(message) ?? [];
-  if (renamed !== undefined) return failureOf(line, 'rename', { from, to, why });
+  if (renamed !== undefined) return failureOf(line, 'rename', [from, to], why);
   const [removed, path = '', reason] = REMOVE.exec(message) ?? [];
-  if (removed !== undefined)
-    return failureOf(line, 'remove', { from: path, to: path, why: reason });
+  if (removed !== undefined) return failureOf(line, 'remove', [path], reason);
   const [, operation, cut = ''] = CUT.exec(message) ?? [];
   // Where a line ends in the middle of a name, that name is reported as far as it goes.
   if (operation !== 'rename' && operation !== 'remove') return undefined;
-  return failureOf(line, operation, { from: cut, to: cut });
+  return failureOf(line, operation, [cut], undefined);
 }
 
+/** The first of the paths is that of the volume, or of what is left of it. */
 function failureOf(
   last: LoggedLine,
   operation: TeardownFailure['operation'],
-  {
-    from,
-    to,
-    why,
-  }: { readonly from: string; readonly to: string; readonly why?: string | undefined },
+  paths: readonly string[],
+  why: string | undefined,
 ): Found | undefined {
-  const [, folder, podUid, plugin, name] = VOLUME.exec(from) ?? [];
+  const [, folder, podUid, plugin, name = ''] = VOLUME.exec(paths[0] ?? '') ?? [];
   if (folder === undefined || podUid === undefined || plugin === undefined) return undefined;
-  const volume = leftoverName(name ?? '')?.volume ?? name;
-  const names = [name, to.split('/').at(-1)].filter((one) => leftoverName(one ?? ''));
+  const names = [name, paths.at(-1)?.split('/').at(-1) ?? ''];
   return {
     podUid,
     plugin,
-    path: `${folder}/${volume}`,
+    path: `${folder}/${leftoverName(name)?.volume ?? name}`,
     operation,
     error: errorIn(why),
-    leftovers: new Set(names.filter((one) => one !== undefined)),
+    leftovers: new Set(names.filter(leftoverName)),
     count: 1,
     last,
   };
