@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { lstat, rename as renameFile } from 'node:fs/promises';
-import { klogLine } from '../kubelet/log-line.ts';
+import { klogLine } from '../kubelet/wording.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';

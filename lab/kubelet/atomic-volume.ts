@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -13,65 +12,49 @@ import { dirname, join } from 'node:path';
 
 const DATA = '..data';
 
+type Files = Readonly<Record<string, string>>;
+
 /**
  * Writes a volume as the kubelet writes configMaps, secrets and the like: the files into a new
  * directory named after the time, then a link is swapped to it, then the old directory is removed.
  */
-export class AtomicVolume {
-  readonly #folder: string;
-
-  /** The directory as the writer sees it, which may be below /proc/<pid>/root. */
-  constructor(folder: string) {
-    this.#folder = folder;
+export function writeVolume(folder: string, files: Files): void {
+  mkdirSync(folder, { recursive: true });
+  const older = readdirSync(folder).filter((name) => name.startsWith('..2'));
+  const payload = payloadName();
+  mkdirSync(join(folder, payload));
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, payload, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
   }
+  symlinkSync(payload, join(folder, '..data_tmp'));
+  renameSync(join(folder, '..data_tmp'), join(folder, DATA));
+  showNames(folder, Object.keys(files));
+  for (const name of older) rmSync(join(folder, name), { recursive: true });
+}
 
-  write(files: Readonly<Record<string, string>>): void {
-    mkdirSync(this.#folder, { recursive: true });
-    const older = this.#payloads();
-    const payload = payloadName();
-    mkdirSync(join(this.#folder, payload));
-    for (const [name, text] of Object.entries(files)) {
-      const path = join(this.#folder, payload, name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    }
-    symlinkSync(payload, join(this.#folder, '..data_tmp'));
-    renameSync(join(this.#folder, '..data_tmp'), join(this.#folder, DATA));
-    this.#showNames(Object.keys(files));
-    for (const name of older) rmSync(join(this.#folder, name), { recursive: true });
+/** Whether a volume contains exactly these files: then a kubelet does not write them again. */
+export function showsFiles(folder: string, files: Files): boolean {
+  const payload = join(folder, DATA);
+  if (!existsSync(payload)) return false;
+  const there = readdirSync(payload, { recursive: true, withFileTypes: true });
+  if (there.filter((entry) => entry.isFile()).length !== Object.keys(files).length) return false;
+  return Object.entries(files).every(([name, text]) => {
+    const path = join(payload, name);
+    return existsSync(path) && readFileSync(path, 'utf8') === text;
+  });
+}
+
+function showNames(folder: string, names: readonly string[]): void {
+  const firsts = new Set(names.map((name) => name.split('/')[0] ?? ''));
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith('..') && !firsts.has(name)) rmSync(join(folder, name));
   }
-
-  /** Whether it contains exactly these files: then a kubelet does not write them again. */
-  shows(files: Readonly<Record<string, string>>): boolean {
-    const payload = join(this.#folder, DATA);
-    if (!existsSync(payload)) return false;
-    const there = readdirSync(payload, { recursive: true, withFileTypes: true });
-    if (there.filter((entry) => entry.isFile()).length !== Object.keys(files).length) return false;
-    return Object.entries(files).every(([name, text]) => {
-      const path = join(payload, name);
-      return existsSync(path) && readFileSync(path, 'utf8') === text;
-    });
-  }
-
-  /** The real path of a name now, below the volume's directory: what the kubelet binds. */
-  payloadPath(name: string): string {
-    return join(readlinkSync(join(this.#folder, DATA)), name);
-  }
-
-  #payloads(): readonly string[] {
-    return readdirSync(this.#folder).filter((name) => name.startsWith('..2'));
-  }
-
-  #showNames(names: readonly string[]): void {
-    const firsts = new Set(names.map((name) => name.split('/')[0] ?? ''));
-    for (const name of readdirSync(this.#folder)) {
-      if (!name.startsWith('..') && !firsts.has(name)) rmSync(join(this.#folder, name));
-    }
-    for (const name of firsts) {
-      const path = join(this.#folder, name);
-      rmSync(path, { force: true });
-      symlinkSync(join(DATA, name), path);
-    }
+  for (const name of firsts) {
+    const path = join(folder, name);
+    rmSync(path, { force: true });
+    symlinkSync(join(DATA, name), path);
   }
 }
 

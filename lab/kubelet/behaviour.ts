@@ -1,4 +1,15 @@
+import type { RuntimeCommands } from '../practice-node.ts';
 import type { KubeletVersion } from '../settings.ts';
+import type { LogLine, Wording } from './wording.ts';
+
+/** What the parts of the stand-in kubelet use. Behaviour and messages depend on its version. */
+export interface KubeletContext {
+  readonly kubeletRoot: string;
+  readonly runtime: RuntimeCommands;
+  readonly behaviour: Behaviour;
+  readonly wording: Wording;
+  readonly say: (line: LogLine) => void;
+}
 
 /** How the versions differ, as far as the faults need it. */
 export interface Behaviour {

@@ -1,17 +1,24 @@
-import type { ListedContainer, RuntimeCommands } from '../practice-node.ts';
-import type { Behaviour } from './behaviour.ts';
-import { podUidOf } from './container-state.ts';
-import type { LogLine } from './log-line.ts';
+import type { ListedContainer } from '../practice-node.ts';
+import type { KubeletContext } from './behaviour.ts';
+import { podUidOf } from './pod-status.ts';
 import { removeLogs } from './remove-logs.ts';
-import type { Wording } from './wording.ts';
 
-export interface Collector {
-  readonly runtime: RuntimeCommands;
-  readonly behaviour: Pick<Behaviour, 'removesLogs'>;
-  readonly wording: Pick<Wording, 'removalFails'>;
-  readonly say: (line: LogLine) => void;
+export interface Collector extends Omit<KubeletContext, 'kubeletRoot'> {
   /** Throws unless the working directory of this process is one for practice. */
   readonly guard: () => void;
+}
+
+/** Ends running containers of pods that the kubelet does not know; the collection removes them. */
+export async function killUnknownContainers(
+  podUids: ReadonlySet<string>,
+  { runtime, say, wording }: Collector,
+): Promise<void> {
+  for (const container of await runtime.containers()) {
+    const uid = podUidOf(container);
+    if (container.state !== 'running' || podUids.has(uid)) continue;
+    say(wording.unknownContainerKilled(uid, container.name));
+    await runtime.stopContainer(container.id);
+  }
 }
 
 /** Removes exited containers: all but the last of a known pod, and all of other pods. */

@@ -1,18 +1,17 @@
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { runProgram } from '../../src/lib/process/run.ts';
 import { systemProgram } from '../../src/lib/process/system-program.ts';
 import { mountPoints } from '../mount-points.ts';
+import type { Behaviour } from './behaviour.ts';
 import { MOUNT_MS, MOUNT_OUTPUT_BYTES_MAX } from './limits.ts';
 
 export async function mountInMemory(target: string): Promise<void> {
   await run('mount', '-t', 'tmpfs', 'tmpfs', target);
 }
 
-export async function bind(source: string, target: string): Promise<void> {
-  await run('mount', '--bind', source, target);
-}
-
 /** As the kubelet does: neither forced nor lazy. */
-export async function unmount(target: string): Promise<void> {
+async function unmount(target: string): Promise<void> {
   await run('umount', '--no-canonicalize', target);
 }
 
@@ -20,6 +19,47 @@ export async function unmount(target: string): Promise<void> {
 export async function unmountBelow(folder: string): Promise<void> {
   const below = mountPoints().filter((path) => path === folder || path.startsWith(`${folder}/`));
   for (const path of below.toReversed()) await unmount(path);
+}
+
+interface SubpathPlace {
+  readonly volumeFolder: string;
+  readonly subPath: string;
+  /** pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX: what the container gets. */
+  readonly target: string;
+  /** Whether a missing name is created: the pod owns the volume. */
+  readonly isCreated: boolean;
+}
+
+/** Mounts a subPath of a volume for a container, before each start. */
+export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviour): Promise<void> {
+  const { volumeFolder, subPath, target, isCreated } = place;
+  const name = join(volumeFolder, subPath);
+  if (isCreated) mkdirSync(name, { recursive: true });
+  if (!existsSync(name)) throw new Error(`lstat ${name}: no such file or directory`);
+  // Links are resolved first: the mount is of the current file, in its directory named after the time.
+  const source = realpathSync(name);
+  if (mountPoints().includes(target)) {
+    if (subpaths === 'reused' || isSame(source, target)) return;
+    await unmount(target);
+  }
+  if (statSync(source).isDirectory()) mkdirSync(target, { recursive: true });
+  else {
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, '', { flag: 'a' });
+  }
+  await run('mount', '--bind', source, target);
+}
+
+/** Whether a prepared mount of a container has been unmounted. */
+export function hasLostSubpath(mounts: readonly { readonly hostPath: string }[]): boolean {
+  const points = mountPoints();
+  const subpaths = mounts.filter(({ hostPath }) => hostPath.includes('/volume-subpaths/'));
+  return subpaths.some(({ hostPath }) => !points.includes(hostPath));
+}
+
+function isSame(source: string, target: string): boolean {
+  const [one, other] = [lstatSync(source), lstatSync(target)];
+  return one.dev === other.dev && one.ino === other.ino;
 }
 
 async function run(name: string, ...args: readonly string[]): Promise<void> {

@@ -3,17 +3,11 @@ import { dirname, join } from 'node:path';
 import { bytewiseSorted } from '../../src/lib/std/bytewise.ts';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import { mountPoints } from '../mount-points.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { LogLine } from './log-line.ts';
+import type { Behaviour, KubeletContext } from './behaviour.ts';
 import { WORDS } from './remove-logs.ts';
-import { cleaned, type Wording } from './wording.ts';
+import { cleaned } from './wording.ts';
 
-export interface Housekeeper {
-  readonly kubeletRoot: string;
-  readonly behaviour: Behaviour;
-  readonly wording: Wording;
-  readonly say: (line: LogLine) => void;
-}
+type Housekeeper = Omit<KubeletContext, 'runtime'>;
 
 export interface CleanedUp {
   /** Deleted pods that still have a directory. */

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { textAt } from '../../src/lib/std/json.ts';
 import { mountPoints } from '../mount-points.ts';
 import type { ContainerOptions } from '../practice-node.ts';
-import { AtomicVolume } from './atomic-volume.ts';
+import { showsFiles, writeVolume } from './atomic-volume.ts';
 import type { Behaviour } from './behaviour.ts';
-import { mountInMemory, unmountBelow } from './mounts.ts';
+import { mountInMemory, prepareSubpath, unmountBelow } from './mounts.ts';
 import type { Pod, PodContainer, Volume } from './pod.ts';
 import type { VolumeSources } from './read-objects.ts';
-import { prepareSubpath } from './subpath.ts';
 import { filesOf, placeOf } from './volume-files.ts';
 
 /** The directory of a pod below the kubelet's root: its volumes and subPath mounts. */
@@ -43,8 +42,7 @@ export class PodFolder {
         this.#made.add(volume.name);
       }
       const files = filesOf(volume, pod, reported);
-      const written = new AtomicVolume(folder);
-      if (files && !written.shows(files)) written.write(files);
+      if (files && !showsFiles(folder, files)) writeVolume(folder, files);
     }
   }
 

@@ -2,11 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { textAt } from '../../src/lib/std/json.ts';
 import { healthyObjects } from '../healthy-pods.ts';
 import type { ContainerStatus, ListedContainer } from '../practice-node.ts';
-import { backOffMs, backOffWord } from './back-off.ts';
 import { collectable } from './collect-containers.ts';
-import type { Waiting } from './container-state.ts';
 import { podIn } from './pod.ts';
-import { listedPod, phaseOf } from './pod-status.ts';
+import { backOffMs, backOffWord, listedPod, phaseOf, type Waiting } from './pod-status.ts';
 import { filesOf } from './volume-files.ts';
 
 const PODS = healthyObjects().flatMap((object) => (object.kind === 'Pod' ? [podIn(object)] : []));

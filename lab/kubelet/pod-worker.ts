@@ -1,36 +1,21 @@
 import { messageOf } from '../../src/lib/std/message-of.ts';
-import type {
-  KubernetesObject,
-  ListedContainer,
-  ListedPod,
-  RuntimeCommands,
-} from '../practice-node.ts';
-import { backOffMs, backOffWord } from './back-off.ts';
-import type { Behaviour } from './behaviour.ts';
+import type { KubernetesObject, ListedContainer, ListedPod } from '../practice-node.ts';
+import type { KubeletContext } from './behaviour.ts';
+import { RETRY_MS, RUNS_WELL_MS } from './limits.ts';
+import { hasLostSubpath } from './mounts.ts';
+import { type Pod, type PodContainer, podWord } from './pod.ts';
+import { PodFolder } from './pod-folder.ts';
 import {
+  backOffMs,
+  backOffWord,
   isRestarted,
+  listedPod,
   newestOf,
   podUidOf,
   type SeenContainer,
   type Waiting,
-} from './container-state.ts';
-import { RETRY_MS, RUNS_WELL_MS } from './limits.ts';
-import type { LogLine } from './log-line.ts';
-import { type Pod, type PodContainer, podWord } from './pod.ts';
-import { PodFolder } from './pod-folder.ts';
-import { listedPod } from './pod-status.ts';
+} from './pod-status.ts';
 import type { VolumeSources } from './read-objects.ts';
-import { hasLostSubpath } from './subpath.ts';
-import type { Wording } from './wording.ts';
-
-/** What a pod worker uses. Its messages depend on the version. */
-export interface KubeletContext {
-  readonly kubeletRoot: string;
-  readonly runtime: RuntimeCommands;
-  readonly behaviour: Behaviour;
-  readonly wording: Wording;
-  readonly say: (line: LogLine) => void;
-}
 
 /** The state of the runtime at the beginning of an iteration: listed once for all pods. */
 export interface RuntimeObservation {

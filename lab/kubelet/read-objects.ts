@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fieldAt, textAt } from '../../src/lib/std/json.ts';
 import type { KubernetesObject } from '../practice-node.ts';
+import { unlessGone } from '../unless-gone.ts';
 import { type Pod, podIn } from './pod.ts';
 
 /** The objects that an API server would have sent, read from files. */
@@ -20,9 +21,9 @@ export function readObjects(folder: string): VolumeSources {
     for (const namespace of namesIn(join(folder, kind))) {
       for (const file of namesIn(join(folder, kind, namespace))) {
         // Files are written under another name and renamed, and may vanish at any time.
-        const text = file.endsWith('.json')
-          ? textOf(join(folder, kind, namespace, file))
-          : undefined;
+        const path = join(folder, kind, namespace, file);
+        const isObject = file.endsWith('.json');
+        const text = isObject ? unlessGone(() => readFileSync(path, 'utf8')) : undefined;
         if (text === undefined) continue;
         const object = JSON.parse(text) as KubernetesObject;
         if (kind === 'pods') pods.push(podIn(object));
@@ -56,17 +57,4 @@ function textsAt(object: unknown, field: string): Files {
 
 function namesIn(folder: string): readonly string[] {
   return unlessGone(() => readdirSync(folder).toSorted()) ?? [];
-}
-
-function textOf(path: string): string | undefined {
-  return unlessGone(() => readFileSync(path, 'utf8'));
-}
-
-function unlessGone<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../src/lib/std/message-of.ts';
-import type { KubernetesObject, RuntimeCommands } from '../practice-node.ts';
+import type { KubernetesObject } from '../practice-node.ts';
 import { someThreadWaits } from '../process-mark.ts';
 import type { KubeletChanges, KubeletVersion } from '../settings.ts';
-import { BEHAVIOURS } from './behaviour.ts';
+import { BEHAVIOURS, type KubeletContext } from './behaviour.ts';
 import { HOUSEKEEPING_MS, LOOP_MS, RUNTIME_PAUSE_MS_MAX, SILENCE_MS } from './limits.ts';
-import type { LogLine } from './log-line.ts';
 import { type CleanedUp, cleanUpOrphans } from './orphans.ts';
 import type { Pod } from './pod.ts';
-import { type KubeletContext, PodWorker, type RuntimeObservation } from './pod-worker.ts';
+import { PodWorker, type RuntimeObservation } from './pod-worker.ts';
 import type { VolumeSources } from './read-objects.ts';
 import { WORDINGS } from './wording.ts';
 
-export interface SyncLoopOptions {
-  readonly kubeletRoot: string;
-  readonly runtime: RuntimeCommands;
-  readonly say: (line: LogLine) => void;
+export interface SyncLoopOptions extends Pick<KubeletContext, 'kubeletRoot' | 'runtime' | 'say'> {
   /** Both are called in each iteration. */
   readonly words: () => KubeletChanges;
   readonly objects: () => VolumeSources;
@@ -81,7 +77,7 @@ export class SyncLoop {
       const failure = await this.#tryIteration();
       // Before its first iteration it only waits for the runtime.
       if (failure !== undefined && this.#hasTurned) {
-        const { say, wording } = this.#context();
+        const { say, wording } = this.context();
         say(wording.loopSkips(`[container runtime is down: ${failure}]`));
       }
       pauseMs = failure === undefined ? LOOP_MS : Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
@@ -94,7 +90,7 @@ export class SyncLoop {
     try {
       const { runtime } = this.#options;
       const sight = { sandboxes: await runtime.pods(), containers: await runtime.containers() };
-      const { say, wording } = this.#context();
+      const { say, wording } = this.context();
       if (this.#enteredAt === undefined) say(wording.loopStarts());
       this.#enteredAt = Date.now();
       await this.#turn(sight);
@@ -109,9 +105,12 @@ export class SyncLoop {
 
   async #turn(sight: RuntimeObservation): Promise<void> {
     const reported = this.#options.objects();
-    const context = this.#context(this.#versionOfIteration());
+    const context = this.context(this.#versionOfIteration());
     this.#hear(reported.pods, context);
-    await Promise.all(reported.pods.map((pod) => this.#syncPod(pod, reported, sight, context)));
+    const syncs = reported.pods.map((pod) =>
+      this.#workers.get(pod.uid)?.sync(pod, reported, sight, context),
+    );
+    await Promise.all(syncs);
     for (const [uid, worker] of this.#leaving) {
       if (await worker.tearDown(context)) this.#leaving.delete(uid);
     }
@@ -122,15 +121,6 @@ export class SyncLoop {
     this.#cleanedUp = await cleanUpOrphans(known, context);
     this.#isCleaning = false;
     this.#cleanedAt = Date.now();
-  }
-
-  async #syncPod(
-    pod: Pod,
-    reported: VolumeSources,
-    sight: RuntimeObservation,
-    context: KubeletContext,
-  ): Promise<void> {
-    await this.#workers.get(pod.uid)?.sync(pod, reported, sight, context);
   }
 
   /** Adds new pods, and ends those that were deleted. */
@@ -147,13 +137,8 @@ export class SyncLoop {
       this.#workers.delete(worker.pod.uid);
       this.#leaving.set(worker.pod.uid, worker);
     }
-    if (gone.length > 0)
-      say(
-        wording.podsChange(
-          'DELETE',
-          gone.map(({ pod }) => pod),
-        ),
-      );
+    const deleted = gone.map(({ pod }) => pod);
+    if (deleted.length > 0) say(wording.podsChange('DELETE', deleted));
   }
 
   #versionOfIteration(): KubeletVersion {
@@ -163,7 +148,8 @@ export class SyncLoop {
     return version;
   }
 
-  #context(version = this.#options.words().version): KubeletContext {
+  /** For this version; by default for that of the next iteration. */
+  context(version = this.#options.words().version): KubeletContext {
     const { kubeletRoot, runtime, say } = this.#options;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     return { kubeletRoot, runtime, behaviour, wording, say };

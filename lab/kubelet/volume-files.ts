@@ -39,13 +39,18 @@ export function filesOf(volume: Volume, pod: Pod, sources: VolumeSources): Files
 }
 
 function filesOfSource(kind: string, source: unknown, pod: Pod, sources: VolumeSources): Files {
+  const objectFiles = (objects: 'configmaps' | 'secrets', name = '') => {
+    const files = sources.filesOf(objects, pod.namespace, name);
+    if (files) return chosen(files, listAt(source, 'items'));
+    if (fieldAt(source, 'optional') === true) return {};
+    // configmap "settings" not found
+    throw new Error(`${objects.slice(0, -1)} "${name}" not found`);
+  };
   switch (kind) {
     case 'configMap':
-      return chosen('configmaps', textAt(source, 'name') ?? '', { source, pod, sources });
-    case 'secret': {
-      const name = textAt(source, 'secretName') ?? textAt(source, 'name') ?? '';
-      return chosen('secrets', name, { source, pod, sources });
-    }
+      return objectFiles('configmaps', textAt(source, 'name'));
+    case 'secret':
+      return objectFiles('secrets', textAt(source, 'secretName') ?? textAt(source, 'name'));
     case 'downwardAPI':
       return Object.fromEntries(
         (listAt(source, 'items') ?? []).map((item) => [
@@ -58,20 +63,8 @@ function filesOfSource(kind: string, source: unknown, pod: Pod, sources: VolumeS
   }
 }
 
-interface Choice {
-  readonly source: unknown;
-  readonly pod: Pod;
-  readonly sources: VolumeSources;
-}
-
 /** All files of an object, or those of `items` with their paths. */
-function chosen(kind: 'configmaps' | 'secrets', name: string, choice: Choice): Files {
-  const { source, pod, sources } = choice;
-  const files = sources.filesOf(kind, pod.namespace, name);
-  if (!files && fieldAt(source, 'optional') === true) return {};
-  // configmap "settings" not found
-  if (!files) throw new Error(`${kind.slice(0, -1)} "${name}" not found`);
-  const items = listAt(source, 'items');
+function chosen(files: Files, items: readonly unknown[] | undefined): Files {
   if (!items) return files;
   return Object.fromEntries(
     items.flatMap((item) => {

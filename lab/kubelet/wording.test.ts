@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { klogLine } from './log-line.ts';
 import { podIn } from './pod.ts';
-import { cleaned, WORDINGS } from './wording.ts';
+import { cleaned, klogLine, WORDINGS } from './wording.ts';
 
 const NOW = new Date('2026-11-15T15:12:15.061Z');
 const UID = '612f2e76-3ce1-4d0e-9b7a-0d6d5a9c1e02';

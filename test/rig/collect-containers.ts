@@ -1,8 +1,7 @@
 import { tmpdir } from 'node:os';
 import { BEHAVIOURS } from '../../lab/kubelet/behaviour.ts';
 import { removeContainer } from '../../lab/kubelet/collect-containers.ts';
-import { klogLine } from '../../lab/kubelet/log-line.ts';
-import { WORDINGS } from '../../lab/kubelet/wording.ts';
+import { klogLine, WORDINGS } from '../../lab/kubelet/wording.ts';
 import { connectCommands } from '../../lab/runtime/connect-commands.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { AtomicVolume } from '../../lab/kubelet/atomic-volume.ts';
+import { writeVolume } from '../../lab/kubelet/atomic-volume.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './private-namespaces.ts';
 import { type Ended, EXECUTABLE, type Running, runProgram, startProgram } from './run-kubediag.ts';
 import { type KubeletOptions, type StandIn, startKubelet } from './start-kubelet.ts';
@@ -102,16 +102,17 @@ export class PracticeNode {
     const target = join(pod, 'volume-subpaths', volume, container, String(index));
     mkdirSync(this.see(folder), { recursive: true });
     if (inMemory) await this.run('mount', '-t', 'tmpfs', 'tmpfs', folder);
-    const written = new AtomicVolume(this.see(folder));
     let version = 0;
     const update = () => {
       version += 1;
-      written.write({ [subPath]: `version ${version}\n` });
+      writeVolume(this.see(folder), { [subPath]: `version ${version}\n` });
     };
     update();
     const bind = async () => {
       this.write(target, '');
-      await this.run('mount', '--bind', join(folder, written.payloadPath(subPath)), target);
+      // The kubelet binds the real path of the file, behind the link.
+      const payload = readlinkSync(join(this.see(folder), '..data'));
+      await this.run('mount', '--bind', join(folder, payload, subPath), target);
     };
     await bind();
     return { target, bind, update, tryMount: () => this.#tryMount(target) };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasLostSubpath } from './subpath.ts';
+import { hasLostSubpath } from './mounts.ts';
 
 test('a subPath that is mounted no more is lost, and nothing else is', () => {
   const prepared = { hostPath: '/nowhere/pods/a/volume-subpaths/settings/app/0' };
