@@ -1,8 +1,7 @@
 import { defined } from '../src/lib/std/defined.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
-import type { Terminal } from '../src/lib/terminal/terminal.ts';
-import { UsageError } from '../src/lib/terminal/usage-error.ts';
+import { type Terminal, UsageError } from '../src/lib/terminal/terminal.ts';
 import type { Break } from './break.ts';
 import { titleOf } from './break-record.ts';
 import { breaks } from './breaks/index.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { dieWithParent } from '../src/lib/process/die-with-parent.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
-import { EXIT } from '../src/lib/terminal/exit-codes.ts';
+import { EXIT } from '../src/lib/terminal/terminal.ts';
 import type { RequestedBreak } from './breaks/choose-together.ts';
 import { openNode } from './open-node.ts';
 

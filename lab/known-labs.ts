@@ -3,7 +3,7 @@ import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
-import { UsageError } from '../src/lib/terminal/usage-error.ts';
+import { UsageError } from '../src/lib/terminal/terminal.ts';
 import { type Claim, claimNow } from './claim.ts';
 import { CHECK_INTERVAL_MS, CLAIM_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';

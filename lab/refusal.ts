@@ -1,7 +1,7 @@
 import type { Explanation } from '../src/lib/std/explanation.ts';
 import type { CommandSpec } from '../src/lib/terminal/command-spec.ts';
-import { EXIT } from '../src/lib/terminal/exit-codes.ts';
-import { explanationText } from '../src/lib/terminal/explanation-text.ts';
+import { EXIT } from '../src/lib/terminal/terminal.ts';
+import { explanationText } from '../src/lib/terminal/wrap.ts';
 
 /** The lab refuses a request. */
 export class Refusal extends Error implements Explanation {

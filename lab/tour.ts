@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../src/lib/process/system-program.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
-import type { Terminal } from '../src/lib/terminal/terminal.ts';
-import { UsageError } from '../src/lib/terminal/usage-error.ts';
+import { type Terminal, UsageError } from '../src/lib/terminal/terminal.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { type Ran, runOnNode } from './enter.ts';

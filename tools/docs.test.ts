@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { EXIT_MEANINGS } from '../src/lib/terminal/exit-codes.ts';
+import { EXIT_MEANINGS } from '../src/lib/terminal/terminal.ts';
 import { faults } from '../src/node/faults/index.ts';
 import {
   brokenLinks,

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { UsageError } from '../../src/lib/terminal/usage-error.ts';
+import { UsageError } from '../../src/lib/terminal/terminal.ts';
 import { Refusal } from '../refusal.ts';
 import { chooseRuntime, type RuntimeOptions } from './choose-runtime.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SYSTEM_FOLDERS } from '../../src/lib/process/system-program.ts';
-import { UsageError } from '../../src/lib/terminal/usage-error.ts';
+import { UsageError } from '../../src/lib/terminal/terminal.ts';
 import { Refusal } from '../refusal.ts';
 import type { RuntimeChoice } from '../settings.ts';
 import { containerdAt } from './containerd-at.ts';

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { labCommands } from '../../lab/commands.ts';
 import { commandSections } from '../../src/hosts/cli/command-line/commands.ts';
 import { Program } from '../../src/hosts/cli/command-line/program.ts';
-import { EXIT_MEANINGS } from '../../src/lib/terminal/exit-codes.ts';
+import { EXIT_MEANINGS } from '../../src/lib/terminal/terminal.ts';
 import { code, fenced, tableOf } from './markdown.ts';
 
 /** The command line with the commands of the lab, to read and not to run. */

@@ -1,3 +1,4 @@
+import type { Explanation } from '../std/explanation.ts';
 import { printable } from '../std/printable.ts';
 
 /** Breaks a sentence between its words, whatever stands between them. */
@@ -49,4 +50,14 @@ export function labelledText(
   { columns = 6, indent = '  ' } = {},
 ): readonly string[] {
   return labelled(label, wrapText(text, width - indent.length - columns), { columns, indent });
+}
+
+/** What failed in the first line, then why, and what to do where that is known. */
+export function explanationText(
+  { what, why, todo }: Omit<Explanation, 'todo'> & Partial<Explanation>,
+  width: number,
+): string {
+  const advice = todo === undefined ? [] : labelledText('do', todo, width);
+  const lines = [what, ...labelledText('why', why, width), ...advice];
+  return lines.map((line) => `${line}\n`).join('');
 }

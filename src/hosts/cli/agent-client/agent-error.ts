@@ -1,9 +1,8 @@
 import type { Explanation } from '../../../lib/std/explanation.ts';
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { explanationText, wrapText } from '../../../lib/terminal/wrap.ts';
 import { type Place, placeIn } from '../../../pipeline/api/problem.ts';
 import type { AgentOptions } from '../command-line/shared-options.ts';
 import { type AgentAnswer, type AgentClient, type Asked, agentClient } from './agent-client.ts';

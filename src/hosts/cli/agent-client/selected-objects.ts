@@ -1,7 +1,6 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { listAt, textAt } from '../../../lib/std/json.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { type Kind, kinds } from '../../../pipeline/api/kinds.ts';
 import { isKind, kindNamed, kindsNamed, pathOf } from '../command-line/kind-named.ts';
 import type { SelectorOptions } from '../command-line/shared-options.ts';

@@ -1,5 +1,5 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { valuesAt, valueText } from '../screens/json-path.ts';
 import { parseOnePath } from '../screens/parse-json-path.ts';
 

@@ -1,5 +1,5 @@
 import type { CommandGroup, CommandSpec } from '../../../lib/terminal/command-spec.ts';
-import { EXIT_MEANINGS } from '../../../lib/terminal/exit-codes.ts';
+import { EXIT_MEANINGS } from '../../../lib/terminal/terminal.ts';
 import type { CommandSection } from './commands.ts';
 
 /** Options of every command; each fits into a line of the first page. */

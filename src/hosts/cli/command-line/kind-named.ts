@@ -1,5 +1,5 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../../../pipeline/api/kinds.ts';
 
 /** Accepts diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { durationMs, podName, stateFolderOf } from './options.ts';
 
 test.each([

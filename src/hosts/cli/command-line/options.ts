@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/std/defined.ts';
 import type { OptionsOf } from '../../../lib/terminal/command-spec.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { minimumAge } from '../../../node/evidence/volumes/minimum-age.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import { type NODE_OPTIONS, STATE_FOLDER } from './shared-options.ts';

@@ -1,7 +1,7 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { bytesGiven } from '../input/given-file.ts';
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { columnLines } from '../screens/column-lines.ts';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import { explanationText } from '../../../lib/terminal/explanation-text.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
+import { explanationText } from '../../../lib/terminal/wrap.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
 import { writeBundle } from '../../local-node/save-bundle.ts';

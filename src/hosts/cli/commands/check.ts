@@ -1,5 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import { runCheck } from '../../local-node/run-check.ts';
 import { type NodeOptions, podName } from '../command-line/options.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 
 export function collector(_args: readonly string[], terminal: Terminal): number {
   terminal.out(

@@ -1,5 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 
 /** The hidden command that the scripts below call. */
 const COMPLETE = '__complete';

@@ -1,7 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';

@@ -1,5 +1,4 @@
-import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { type GlobalOptions, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { checkUp, type Judged } from '../../../node/checkup/judge-faults.ts';
 import { makeReport } from '../../../node/checkup/make-report.ts';
 import type { Examined, MissingReport, Report } from '../../../node/checkup/report.ts';

@@ -1,6 +1,5 @@
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';

@@ -1,7 +1,6 @@
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/selected-objects.ts';
 import { kindNamed, pathOf, storedResultPath } from '../command-line/kind-named.ts';

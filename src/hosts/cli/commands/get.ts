@@ -1,8 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
-import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { EXIT, outData, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { type Named, namedOrSelected, queryOf } from '../agent-client/selected-objects.ts';

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { type TriedDisk, tried } from '../../../lib/state/state-folder.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import { explanationText } from '../../../lib/terminal/explanation-text.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
+import { explanationText } from '../../../lib/terminal/wrap.ts';
 import {
   type JournalReading,
   type JournalRecord,

@@ -1,8 +1,6 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { labelledText } from '../../../lib/terminal/wrap.ts';
 import { GROUP } from '../../../pipeline/api/kinds.ts';
 import type { ManifestOptions } from '../command-line/shared-options.ts';

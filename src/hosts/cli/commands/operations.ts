@@ -1,6 +1,5 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { labelledText, wrapText } from '../../../lib/terminal/wrap.ts';
 import { ownOperationSets, processors } from '../../../pipeline/operations/catalogue.ts';
 

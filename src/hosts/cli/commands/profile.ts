@@ -1,7 +1,6 @@
 import type { Profile } from '../../../lib/go/profile.ts';
 import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';

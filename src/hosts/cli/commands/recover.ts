@@ -1,6 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { findingId, type Judged } from '../../../node/checkup/judge-faults.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';

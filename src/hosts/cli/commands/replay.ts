@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { type GlobalOptions, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { replayCheck } from '../../../node/checkup/replay.ts';
 import { bundleOfFiles } from '../../../node/recording/bundle.ts';
 import { BundleError, NewerBundleError } from '../../../node/recording/bundle-error.ts';

@@ -1,10 +1,7 @@
 import { isLoopback } from '../../../lib/std/is-loopback.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
+import { explanationText, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Failure } from '../../../node/model/action.ts';
 import type { ManagedNode } from '../../local-node/open-repair.ts';
 import type { StepListener } from '../../local-node/step-host.ts';

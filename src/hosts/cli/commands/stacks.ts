@@ -1,8 +1,7 @@
 import { DumpParser } from '../../../lib/go/dump-parser.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { labelledText, wrapText } from '../../../lib/terminal/wrap.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { type Goroutines, goroutines } from '../../../node/evidence/kubelet/goroutines.ts';

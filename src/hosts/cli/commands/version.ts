@@ -1,5 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 
 export function version(_args: readonly string[], terminal: Terminal): number {

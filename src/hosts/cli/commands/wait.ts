@@ -1,8 +1,6 @@
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import {

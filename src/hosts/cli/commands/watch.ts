@@ -1,8 +1,11 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
-import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import {
+  EXIT,
+  type GlobalOptions,
+  type Terminal,
+  UsageError,
+} from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';

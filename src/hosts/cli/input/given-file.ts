@@ -6,8 +6,7 @@ import { type Profile, ProfileError, parseProfile } from '../../../lib/go/profil
 import { diskAdvice } from '../../../lib/std/disk-advice.ts';
 import { messageOf } from '../../../lib/std/message-of.ts';
 import { textOf } from '../../../lib/std/text-codec.ts';
-import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { outData, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { refuseExisting, writeNewFile } from '../../local-node/write-new-file.ts';
 import { type Hint, piecesGiven } from './given-stream.ts';
 

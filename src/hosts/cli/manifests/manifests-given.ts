@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import type { ManifestOptions } from '../command-line/shared-options.ts';
 import { bytesGiven, filesGiven } from '../input/given-file.ts';
 import { MANIFEST_BYTES_MAX, MANIFEST_FILES_MAX } from '../limits.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { checkResource, type Resource } from '../../../pipeline/api/check-resource.ts';
 import type { GraphNode } from '../../../pipeline/api/operation-set.ts';
 import { placeText } from '../../../pipeline/api/problem.ts';

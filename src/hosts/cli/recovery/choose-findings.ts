@@ -1,4 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { EXIT } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { type Finding, isActive } from '../../../node/model/finding.ts';

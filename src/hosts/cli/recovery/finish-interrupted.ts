@@ -1,6 +1,6 @@
 import { tried } from '../../../lib/state/state-folder.ts';
 import { thisProcess } from '../../../lib/state/this-process.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { EXIT } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { Action } from '../../../node/model/action.ts';

@@ -1,5 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';

@@ -1,4 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { EXIT } from '../../../lib/terminal/terminal.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { withConfirmation } from '../../../node/repair/recover.ts';
 import { dryRunOn } from '../../local-node/open-repair.ts';

@@ -1,4 +1,4 @@
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { EXIT } from '../../../lib/terminal/terminal.ts';
 import type { Verdict } from '../../../node/model/verdict.ts';
 
 /** What became of one finding. Left: nobody tried to repair it, or something of it is still there. */

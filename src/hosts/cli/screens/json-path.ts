@@ -1,4 +1,4 @@
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import type { Filter, JsonPath, JsonPathTemplate, Slice, Step } from './parse-json-path.ts';
 
 /** What a template says of a value. A field that is not there says nothing. */

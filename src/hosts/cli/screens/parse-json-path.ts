@@ -1,4 +1,4 @@
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 
 /** A template such as `{range .items[*]}{.metadata.name}{"\n"}{end}`, in the language of kubectl. */
 export type JsonPathTemplate = readonly Part[];

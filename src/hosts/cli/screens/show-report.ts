@@ -1,6 +1,5 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
-import { EXIT } from '../../../lib/terminal/exit-codes.ts';
-import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import type { ReportFormat } from '../command-line/shared-options.ts';
 import { screenOf } from './screen.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { valuesAt, valueText } from './json-path.ts';
 import { parseOnePath } from './parse-json-path.ts';
 
