@@ -58,7 +58,6 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/lib/std/json-value.ts',
     'src/node/evidence/text/yaml-value.ts',
     'src/node/recording/bundle.ts',
-    'src/node/trace/bpftrace-line.ts',
     'src/pipeline/triggers/matcher.ts',
   ],
   'wrong usage or a malformed bundle becomes advice': [

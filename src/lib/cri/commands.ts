@@ -20,11 +20,8 @@ export interface RuntimeCommands {
   close(): void;
 }
 
-export function commandRuntime(
-  socketPath: string,
-  { limitMs = RUNTIME_COMMAND_MS }: { readonly limitMs?: number } = {},
-): RuntimeCommands {
-  const wire = new Wire(checkedPath(socketPath), limitMs);
+export function commandRuntime(socketPath: string): RuntimeCommands {
+  const wire = new Wire(checkedPath(socketPath), RUNTIME_COMMAND_MS);
   const command = async (name: string, request: { finish(): Uint8Array }): Promise<void> => {
     // What they answer is empty in every version of CRI.
     await wire.call(name, request, { decode: () => undefined });

@@ -37,23 +37,23 @@ interface Class {
   readonly detail: string;
 }
 
+const FAILURES: Partial<Record<status, RuntimeFailure>> = {
+  [status.NOT_FOUND]: 'missing',
+  [status.PERMISSION_DENIED]: 'denied',
+  [status.UNAUTHENTICATED]: 'denied',
+  [status.UNIMPLEMENTED]: 'unsupported',
+  [status.DATA_LOSS]: 'malformed',
+};
+
 function classOf(error: ServiceError, call: { socket: string; limitMs: number }): Class {
   const { code, details } = error;
+  const failure = FAILURES[code];
+  if (failure) return { failure, detail: details };
   switch (code) {
-    case status.NOT_FOUND:
-      return { failure: 'missing', detail: details };
-    case status.PERMISSION_DENIED:
-    case status.UNAUTHENTICATED:
-      return { failure: 'denied', detail: details };
-    case status.UNIMPLEMENTED:
-      return { failure: 'unsupported', detail: details };
-    case status.DATA_LOSS:
-      return { failure: 'malformed', detail: details };
-    case status.DEADLINE_EXCEEDED:
-      return {
-        failure: 'timeout',
-        detail: `no answer from ${call.socket} within ${call.limitMs} ms`,
-      };
+    case status.DEADLINE_EXCEEDED: {
+      const detail = `no answer from ${call.socket} within ${call.limitMs} ms`;
+      return { failure: 'timeout', detail };
+    }
     case status.RESOURCE_EXHAUSTED:
       // Received message larger than max (67108870 vs 67108864)
       // grpc: trying to send message larger than max (20971525 vs. 16777216)

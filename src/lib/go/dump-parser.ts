@@ -1,3 +1,4 @@
+import { LineCutter } from '../std/line-cutter.ts';
 import { bytesOf } from '../std/text-codec.ts';
 import type { GoroutineDump } from './goroutine-dump.ts';
 import { LINE_BYTES_MAX } from './limits.ts';
@@ -27,7 +28,9 @@ const LETTER_G = 0x67;
  * not depend on how long the dump is.
  */
 export class DumpParser {
-  readonly #lines = new LineCutter((bytes, start, end) => this.#line(bytes, start, end));
+  readonly #lines = new LineCutter(LINE_BYTES_MAX, (bytes, start, end) =>
+    this.#line(bytes, start, end),
+  );
   readonly #groups = new StackGroups();
   #prefix: Prefix | undefined;
   #format: GoroutineDump['format'] = 'none';
@@ -192,51 +195,3 @@ const COUNT = /^(\d{1,9}) @(?: 0x[0-9a-f]+)*$/;
 
 // # labels: {"http":"/pods"}
 const LABELS = /^#\s*labels: (\{.*\})$/;
-
-const NEWLINE = 10;
-
-/** A line, as a range of bytes that is valid until the next one. Its end is not part of it. */
-type TakeLine = (bytes: Uint8Array, start: number, end: number) => void;
-
-/** Cuts a stream of bytes into lines, however it comes in pieces. Of a long line, the beginning. */
-class LineCutter {
-  readonly #take: TakeLine;
-  readonly #rest = new Uint8Array(LINE_BYTES_MAX);
-  #restLength = 0;
-
-  constructor(take: TakeLine) {
-    this.#take = take;
-  }
-
-  push(chunk: Uint8Array): void {
-    let start = 0;
-    for (;;) {
-      const end = chunk.indexOf(NEWLINE, start);
-      if (end < 0) break;
-      if (this.#restLength === 0) {
-        this.#take(chunk, start, Math.min(end, start + LINE_BYTES_MAX));
-      } else {
-        this.#keep(chunk, start, end);
-        this.#take(this.#rest, 0, this.#restLength);
-        this.#restLength = 0;
-      }
-      start = end + 1;
-    }
-    this.#keep(chunk, start, chunk.length);
-  }
-
-  /** Gives the line at the end, and whether there was one: a whole text ends with a newline. */
-  finish(): boolean {
-    if (this.#restLength === 0) return false;
-    this.#take(this.#rest, 0, this.#restLength);
-    this.#restLength = 0;
-    return true;
-  }
-
-  #keep(chunk: Uint8Array, start: number, end: number): void {
-    const length = Math.min(end - start, LINE_BYTES_MAX - this.#restLength);
-    if (length <= 0) return;
-    this.#rest.set(chunk.subarray(start, start + length), this.#restLength);
-    this.#restLength += length;
-  }
-}

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { defined } from '../std/defined.ts';
 import { messageOf } from '../std/message-of.ts';
-import { startTimeOf } from '../std/start-time-of.ts';
 import { type ChildResources, cleanUpOnExit } from './cleanup-on-exit.ts';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
 import { PLAIN_ENVIRONMENT } from './system-program.ts';
@@ -28,11 +26,19 @@ export interface Program {
   readonly onOutput?: (chunk: Buffer) => 'more' | 'enough';
 }
 
-export type ProgramResult =
-  | ({ readonly ended: 'exit'; readonly code: number } & Output)
-  | ({ readonly ended: 'signal'; readonly signal: string } & Output)
-  | ({ readonly ended: 'deadline'; readonly abandoned?: AbandonedProcess } & Output)
-  | { readonly ended: 'not-started'; readonly why: string; readonly code?: string };
+export type ProgramResult = (Ended & Output) | NotStarted;
+
+type Ended =
+  | { readonly ended: 'exit'; readonly code: number }
+  | { readonly ended: 'signal'; readonly signal: string }
+  /** An abandoned process is one that even SIGKILL did not end. */
+  | { readonly ended: 'deadline'; readonly abandoned?: { readonly pid: number } };
+
+interface NotStarted {
+  readonly ended: 'not-started';
+  readonly why: string;
+  readonly code?: string;
+}
 
 export interface Output {
   readonly stdout: string;
@@ -41,13 +47,6 @@ export interface Output {
   readonly isCut: boolean;
   /** Somebody still had a pipe open at the end: a grandchild that left the group lives on. */
   readonly isHeld: boolean;
-}
-
-/** A process that even SIGKILL did not end. The start time distinguishes it from a later process with that pid. */
-export interface AbandonedProcess {
-  readonly pid: number;
-  /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
-  readonly startTime: number | undefined;
 }
 
 /** Never rejects, and settles at the latest a moment after the deadline, whatever the child does. */
@@ -79,19 +78,13 @@ export async function runProgram(asked: Program): Promise<ProgramResult> {
   return ended.ended === 'not-started' ? ended : { ...ended, ...output() };
 }
 
-type End =
-  | { readonly ended: 'exit'; readonly code: number }
-  | { readonly ended: 'signal'; readonly signal: string }
-  | { readonly ended: 'deadline'; readonly abandoned?: AbandonedProcess }
-  | { readonly ended: 'not-started'; readonly why: string; readonly code?: string };
-
-function endOf(child: ChildProcess, asked: Program): Promise<End> {
+function endOf(child: ChildProcess, asked: Program): Promise<Ended | NotStarted> {
   return new Promise((resolve) => {
     let hasExited = false;
     let isLate = false;
     const timers: NodeJS.Timeout[] = [];
     const after = (ms: number, then: () => void) => void timers.push(setTimeout(then, ms));
-    const settle = (end: End) => {
+    const settle = (end: Ended | NotStarted) => {
       for (const timer of timers) clearTimeout(timer);
       asked.stop?.removeEventListener('abort', endIt);
       signalGroup(child, 'SIGKILL'); // The rest of its group, with or without a pipe of ours.
@@ -103,7 +96,7 @@ function endOf(child: ChildProcess, asked: Program): Promise<End> {
       signalGroup(child, 'SIGTERM');
       after(termGraceMs, () => signalGroup(child, 'SIGKILL'));
       after(termGraceMs + killGraceMs, () => {
-        if (!hasExited) settle({ ended: 'deadline', abandoned: abandonedOf(child) });
+        if (!hasExited) settle({ ended: 'deadline', abandoned: { pid: child.pid ?? 0 } });
       });
     };
     child.once('error', (error) => {
@@ -111,7 +104,7 @@ function endOf(child: ChildProcess, asked: Program): Promise<End> {
     });
     child.once('exit', (code, signal) => {
       hasExited = true;
-      const end: End = isLate
+      const end: Ended = isLate
         ? { ended: 'deadline' }
         : code === null
           ? { ended: 'signal', signal: String(signal) }
@@ -175,16 +168,7 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-function abandonedOf(child: ChildProcess): AbandonedProcess {
-  const pid = child.pid ?? 0;
-  try {
-    return { pid, startTime: startTimeOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) };
-  } catch {
-    return { pid, startTime: undefined };
-  }
-}
-
-function notStarted(error: unknown): End & { ended: 'not-started' } {
+function notStarted(error: unknown): NotStarted {
   const { code } = error as NodeJS.ErrnoException;
   return defined({ ended: 'not-started', why: messageOf(error), code });
 }

@@ -13,20 +13,15 @@ import { messageOf } from '../std/message-of.ts';
 import { LOCK_TRIES_MAX } from './limits.ts';
 import { adviceOn, DiskError, hasCode } from './state-folder.ts';
 
-export interface KernelLock {
-  /** The file that stands for it: "lock-17". */
-  readonly name: string;
-  readonly release: () => void;
-}
-
 /**
  * A lock that ends with its holder, however that ends and in whichever namespace it lives: the kernel
- * connects to a Unix socket for as long as somebody listens there. Undefined when somebody does.
+ * connects to a Unix socket for as long as somebody listens there. Returns the function that releases
+ * it; undefined when somebody else holds it.
  *
  * The socket listens before it gets its number, and only the process with the highest number holds the lock.
  * Numbers are removed only below a higher one: who was too slow always finds that one, and gives up.
  */
-export async function takeKernelLock(folder: string): Promise<KernelLock | undefined> {
+export async function takeKernelLock(folder: string): Promise<(() => void) | undefined> {
   // The name of a socket is short, and that of our folder may be long: by a descriptor it is not.
   const directory = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   const at = (name: string) => `/proc/self/fd/${directory}/${name}`;
@@ -49,25 +44,23 @@ export async function takeKernelLock(folder: string): Promise<KernelLock | undef
   }
   if (number === undefined || !server) return undefined;
   for (const each of numbersIn(at(''))) if (each < number) remove(at(nameOf(each)));
-  return { name: nameOf(number), release: () => release(server, directory) };
+  return () => {
+    if (!server.listening) return;
+    server.close();
+    closeSync(directory);
+  };
 }
 
-/** The newest lock, if somebody holds it; changes nothing. */
-export async function heldKernelLock(folder: string): Promise<string | undefined> {
+/** Whether somebody holds it; changes nothing. */
+export async function isKernelLockHeld(folder: string): Promise<boolean> {
   const directory = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const at = (name: string) => `/proc/self/fd/${directory}/${name}`;
     const newest = Math.max(0, ...numbersIn(at('')));
-    return newest > 0 && (await isAnswering(at(nameOf(newest)))) ? nameOf(newest) : undefined;
+    return newest > 0 && (await isAnswering(at(nameOf(newest))));
   } finally {
     closeSync(directory);
   }
-}
-
-function release(server: Server, directory: number): void {
-  if (!server.listening) return;
-  server.close();
-  closeSync(directory);
 }
 
 /** Gives the socket the next number; undefined when the newest one is held. */

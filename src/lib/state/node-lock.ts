@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Explanation } from '../std/explanation.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { heldKernelLock, type KernelLock, takeKernelLock } from './kernel-lock.ts';
+import { isKernelLockHeld, takeKernelLock } from './kernel-lock.ts';
 import { LOCK_BYTES_MAX } from './limits.ts';
 import { emptyIfWritable, fieldsIn, prepareFolder, textIfThere } from './state-folder.ts';
 import type { Actor } from './this-process.ts';
@@ -42,15 +42,16 @@ export async function takeNodeLock(
 ): Promise<LockAnswer> {
   await prepareFolder(folder);
   const holder = join(folder, 'holder');
-  const kernel = await takeKernelLock(folder);
-  if (!kernel) return { isTaken: false, ...explanationOf(folder, holderIn(holder), self, text) };
+  const releaseKernel = await takeKernelLock(folder);
+  if (!releaseKernel)
+    return { isTaken: false, ...explanationOf(folder, holderIn(holder), self, text) };
   const earlier = earlierHolder(folder, self);
   if (earlier) {
-    kernel.release();
+    releaseKernel();
     return { isTaken: false, ...explanationOf(earlier.path, earlier, self, text) };
   }
   for (const file of earlierFiles(folder)) rmSync(join(folder, file), { force: true });
-  const lock = lockOf(kernel, holder);
+  const lock = lockOf(releaseKernel, holder);
   let isWritten = false;
   try {
     writeFileSync(holder, JSON.stringify({ ...self, since: new Date() }), { mode: 0o600 });
@@ -64,21 +65,21 @@ export async function takeNodeLock(
 /** Who has the lock now, as a refusal; undefined when it could be taken. Changes nothing. */
 export async function heldNodeLock(folder: string, self: Actor): Promise<Explanation | undefined> {
   if (!existsSync(folder)) return undefined;
-  if ((await heldKernelLock(folder)) !== undefined) {
+  if (await isKernelLockHeld(folder)) {
     return explanationOf(folder, holderIn(join(folder, 'holder')), self, RECOVERY);
   }
   const earlier = earlierHolder(folder, self);
   return earlier && explanationOf(earlier.path, earlier, self, RECOVERY);
 }
 
-function lockOf(kernel: KernelLock, holder: string): NodeLock {
+function lockOf(releaseKernel: () => void, holder: string): NodeLock {
   let isReleased = false;
   const release = () => {
     // By then the file may name the next holder.
     if (isReleased) return;
     isReleased = true;
     emptyIfWritable(holder);
-    kernel.release();
+    releaseKernel();
   };
   return { isActing: false, release };
 }

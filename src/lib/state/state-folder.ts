@@ -10,9 +10,9 @@ import {
 import { access, lstat, open, readdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type DiskAdvice, diskAdvice } from '../std/disk-advice.ts';
-import { parseJson } from '../std/parse-json.ts';
+import { jsonValue } from '../std/json-value.ts';
 import { DISK_MS } from './limits.ts';
-import { replaceableBy } from './trusted-path.ts';
+import { octal, replaceableBy } from './trusted-path.ts';
 
 /** Makes our folder on the node when it is missing, and throws when others could write to it or replace it. */
 export async function prepareFolder(folder: string): Promise<void> {
@@ -54,10 +54,6 @@ async function requireOurs(folder: string): Promise<void> {
 const OWN_FILES = ['journal.jsonl', 'store.sqlite'];
 
 const OTHER_FOLDER = 'choose another --state-dir';
-
-function octal(mode: number): string {
-  return (mode & 0o7777).toString(8).padStart(4, '0');
-}
 
 /** Never the advice to take what is somebody else's. */
 function requireOwner(path: string, uid: number, instead: string): void {
@@ -113,17 +109,26 @@ export async function appendSynced(path: string, line: string): Promise<void> {
  * another name until it is whole: a crash leaves the earlier one, or the new one.
  */
 export async function writeSynced(path: string, text: string): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const unfinished = `${path}.new`;
-  const file = await open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  await writeContent(unfinished, text, constants.O_TRUNC);
+  await rename(unfinished, path);
+  await syncFolder(dirname(path));
+}
+
+/** Its content is on disk when it resolves, its name not yet. */
+export async function writeContent(
+  path: string,
+  content: string | Uint8Array,
+  flag: number,
+): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
+  const file = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | flag, 0o600);
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(unfinished, path);
-  await syncFolder(dirname(path));
 }
 
 /** A new name is only safe once its folder is on disk. */
@@ -174,12 +179,8 @@ export function emptyIfWritable(path: string): void {
 
 /** The fields of a JSON object; none at all when the text is not one. */
 export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>>> {
-  try {
-    const value = parseJson(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+  const value = jsonValue(text)?.value;
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 /** What the disk, or another writer in our folder, prevents, and what to do about it. */

@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, readdirSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { STORED_BYTES_MAX, STORED_FILES_MAX } from './limits.ts';
-import { makeFolder, prepareFolder, syncFolder, type Tried, tried } from './state-folder.ts';
+import {
+  makeFolder,
+  prepareFolder,
+  syncFolder,
+  type Tried,
+  tried,
+  writeContent,
+} from './state-folder.ts';
 
 /** Something that was collected and is too large, or of no use, for a status. */
 export interface StoredFile {
@@ -31,14 +37,7 @@ async function stored(stateFolder: string, { kind, name, bytes }: StoredFile): P
   // The time comes first, so the oldest sort first; two of the same moment do not collide.
   const time = new Date().toISOString().replace(/[-:.]/g, '');
   const path = join(folder, `${time}-${randomBytes(2).toString('hex')}-${name}`);
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeContent(path, bytes, constants.O_EXCL);
   await syncFolder(folder);
   removeOldest(folder);
   return path;

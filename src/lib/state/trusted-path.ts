@@ -49,6 +49,9 @@ function problemOf(path: string, status: Stats): string | undefined {
   }
   // The mode of a link means nothing.
   if (isLink || (mode & WRITABLE_BY_OTHERS) === 0 || (mode & STICKY) !== 0) return undefined;
-  const octal = (mode & 0o7777).toString(8).padStart(4, '0');
-  return `${path} can be written by others than its owner (mode ${octal}), who could replace what is in it`;
+  return `${path} can be written by others than its owner (mode ${octal(mode)}), who could replace what is in it`;
+}
+
+export function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
 }

@@ -107,7 +107,7 @@ test('memory that is mapped from a file is never read, for its server may be sil
   const isMentioned = () => existsSync(output) && readFileSync(output, 'utf8').endsWith('\n');
   await expect.poll(isMentioned, SOON).toBe(true);
   const [shared = 0, own = 0] = readFileSync(output, 'utf8').split(' ').map(Number);
-  const memory = ProcessMemory.open(`/proc/${pid}`);
+  const memory = new ProcessMemory(`/proc/${pid}`);
   expect(memory.pathAt(own)).toBe('of its own');
   expect(memory.pathAt(shared)).toBeNull();
   expect(memory.read(shared, 16)).toHaveLength(0);

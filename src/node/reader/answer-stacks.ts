@@ -28,7 +28,7 @@ export async function stacksOf(pid: number, hostRoot: string): Promise<readonly 
   await sleep(STACKS_APART_MS);
   const file = openSync(`${folder}/exe`, 'r');
   try {
-    const memory = ProcessMemory.open(folder);
+    const memory = new ProcessMemory(folder);
     try {
       const walk = walkOf(pid, { folder, file, memory });
       const stacks = waitsIn(folder).map((wait) => {

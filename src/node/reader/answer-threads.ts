@@ -18,7 +18,7 @@ export function threadsOf(pid: number, hostRoot: string): readonly Thread[] {
     throw new ReadError('too-large', `/proc/${pid}/task`, `more than ${THREADS_MAX} threads`);
   }
   // Not readable for us, or gone: then the paths are reported as unknown.
-  const memory = orCode(() => ProcessMemory.open(`${proc}/${pid}`)).value;
+  const memory = orCode(() => new ProcessMemory(`${proc}/${pid}`)).value;
   try {
     return tids.flatMap((tid) => threadOf(`${proc}/${pid}/task/${tid}`, memory) ?? []);
   } finally {

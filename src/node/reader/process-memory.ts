@@ -12,16 +12,11 @@ export class ProcessMemory {
   readonly #file: number;
   readonly #ranges: readonly Range[];
 
-  private constructor(file: number, ranges: readonly Range[]) {
-    this.#file = file;
-    this.#ranges = ranges;
-  }
-
   /** Of "/proc/812"; throws the kernel's error where the memory is not ours to read. */
-  static open(process: string): ProcessMemory {
+  constructor(process: string) {
     const program = readlinkSync(`${process}/exe`);
-    const ranges = rangesIn(readFileSync(`${process}/maps`, 'utf8'), program);
-    return new ProcessMemory(openSync(`${process}/mem`, 'r'), ranges);
+    this.#ranges = rangesIn(readFileSync(`${process}/maps`, 'utf8'), program);
+    this.#file = openSync(`${process}/mem`, 'r');
   }
 
   close(): void {

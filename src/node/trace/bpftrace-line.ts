@@ -1,5 +1,5 @@
 import { numberAt, textAt } from '../../lib/std/json.ts';
-import { parseJson } from '../../lib/std/parse-json.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
 
 /** What a line says that comes from the tracer: of bpftrace, or of the tracer itself. */
@@ -18,8 +18,9 @@ export type TracerFailure =
   | 'bpftrace-failed'
   | 'tracer-failed';
 
-export function readTracerLine(bytes: Buffer): TracerLine {
-  const value = parsed(textOf(bytes));
+export function readTracerLine(bytes: Uint8Array): TracerLine {
+  // Not an object: an empty line, or a warning between the lines.
+  const value = jsonValue(repaired(textOf(bytes)))?.value;
   const type = textAt(value, 'type');
   switch (type) {
     case 'printf':
@@ -36,14 +37,6 @@ export function readTracerLine(bytes: Buffer): TracerLine {
       return { says: 'note', note: textAt(value, 'note') ?? '' };
     default:
       return { says: 'nothing' };
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return parseJson(repaired(line));
-  } catch {
-    return undefined; // An empty line, or a warning between the lines.
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { placeOf } from '../evidence/mounts/mount-places.ts';
 import { type MountTable, parseMountTable } from '../evidence/mounts/mount-table.ts';
 import { attempt } from '../model/attempt.ts';
@@ -165,10 +166,5 @@ function belowOf(folder: string, path: string): string | undefined {
 
 /** Without "//", "." and "..". Links in it are not followed: that would touch them. */
 export function normal(path: string): string {
-  const names: string[] = [];
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
-  }
-  return `/${names.join('/')}`;
+  return resolve('/', path);
 }

@@ -2,6 +2,7 @@ import { rename, unlink } from 'node:fs';
 import { hrtime, pid as ownPid } from 'node:process';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
+import { LineCutter } from '../../lib/std/line-cutter.ts';
 import type { OwnCommand } from '../reader/reader-process.ts';
 import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
@@ -83,11 +84,13 @@ class Watch {
     this.#options = options;
     this.#events = events;
     this.#resolve = resolve;
-    const cutter = lineCutter((line) => this.#hear(line));
+    const lines = new LineCutter(LINE_BYTES_MAX, (bytes, start, end) => {
+      // Of a longer line only the beginning is here.
+      if (end - start < LINE_BYTES_MAX) this.#hear(bytes.subarray(start, end));
+      else this.#lost += 1;
+    });
     this.#companion = startCompanion(commandOf(options), {
-      onOutput: (chunk) => {
-        this.#lost += cutter(chunk);
-      },
+      onOutput: (chunk) => lines.push(chunk),
       onEnd: (why) =>
         this.#settle(this.#isAttached ? true : { failure: 'tracer-failed', detail: why }),
       onGone: () => {},
@@ -110,7 +113,7 @@ class Watch {
     this.#timers.push(setTimeout(() => this.#settle(true), TRACER_END_MS));
   }
 
-  #hear(line: Buffer): void {
+  #hear(line: Uint8Array): void {
     const said = readTracerLine(line);
     if (said.says === 'printed') this.#assembler.hear(said.text, performance.now());
     else if (said.says === 'lost') this.#lost += said.events;
@@ -169,29 +172,5 @@ function commandOf({ seconds, bpftrace, own }: TracerOptions) {
   return {
     program: systemProgram('unshare') ?? '/usr/bin/unshare',
     arguments: ['--mount', '--propagation', 'private', ours, ...args, JSON.stringify(settings)],
-  };
-}
-
-/** Gives the number of lines that were too long to be of ours. */
-function lineCutter(onLine: (line: Buffer) => void): (chunk: Buffer) => number {
-  let rest: Buffer = Buffer.alloc(0);
-  let isSkipping = false;
-  return (chunk) => {
-    let tooLong = 0;
-    let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      const piece = chunk.subarray(start, end);
-      if (!isSkipping) onLine(rest.length > 0 ? Buffer.concat([rest, piece]) : piece);
-      isSkipping = false;
-      rest = Buffer.alloc(0);
-      start = end + 1;
-    }
-    rest = Buffer.concat([rest, chunk.subarray(start)]);
-    if (rest.length > LINE_BYTES_MAX) {
-      if (!isSkipping) tooLong += 1;
-      isSkipping = true;
-      rest = Buffer.alloc(0);
-    }
-    return tooLong;
   };
 }

@@ -22,14 +22,13 @@ export async function runSymbolReader(): Promise<void> {
 }
 
 function namesOf({ file, offsets }: SymbolQuestion): readonly (string | null)[] {
-  const nothing = offsets.map(() => null);
   let opened: number | undefined;
   try {
     opened = openSync(file, 'r');
     const table = readSymbolTable(fileSource(opened));
     return offsets.map((offset) => table?.nameAt(offset) ?? null);
   } catch {
-    return nothing; // The process is gone, and its files with it.
+    return offsets.map(() => null); // The process is gone, and its files with it.
   } finally {
     if (opened !== undefined) closeSync(opened);
   }

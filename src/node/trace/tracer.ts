@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
 import { runProgram } from '../../lib/process/run.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
+import { orCode } from '../reader/ignore-failure.ts';
+import type { TracerFailure } from './bpftrace-line.ts';
 import { BUFFER_PAGES, ERRORS_BYTES_MAX, MOUNT_MS, TEXT_BYTES } from './limits.ts';
 import { CALLS, programText } from './program-text.ts';
 
@@ -33,40 +35,35 @@ export async function runTracer(settingsText: string): Promise<void> {
   process.stdin.on('data', end);
   process.stdin.on('end', end);
   process.stdin.on('error', end);
+  const fail = (failure: TracerFailure, detail: string) => {
+    say({ type: 'tracer-failure', failure, detail });
+    end();
+  };
 
   const program = settings.bpftrace ?? systemProgram('bpftrace');
   if (program === undefined || !isExecutable(program)) {
-    reportFailure('no-bpftrace', settings.bpftrace ?? '');
-    end();
+    fail('no-bpftrace', settings.bpftrace ?? '');
     return;
   }
   const events = await findTracepoints();
   if ('failure' in events) {
-    reportFailure(events.failure, events.detail);
-    end();
+    fail(events.failure, events.detail);
     return;
   }
   if (isOver) return;
   const start = (hasTypes: boolean) => {
-    const options = {
-      seconds: settings.seconds,
-      calls: events.calls,
-      hasTypes,
-      pidNamespace: ownPids(),
-    };
+    const { seconds } = settings;
+    const options = { seconds, calls: events.calls, hasTypes, pidNamespace: ownPids() };
     bpftrace = startBpftrace(program, programText(options), {
       onFailure: (why) => {
         if (isOver) return;
         if (!hasTypes) {
-          reportFailure('bpftrace-failed', why);
-          end();
+          fail('bpftrace-failed', why);
           return;
         }
         // A kernel whose own description does not fit this bpftrace still has its tracepoints.
-        say({
-          type: 'tracer-note',
-          note: `without the kernel's types, because bpftrace said: ${why}`,
-        });
+        const note = `without the kernel's types, because bpftrace said: ${why}`;
+        say({ type: 'tracer-note', note });
         start(false);
       },
       onDone: end,
@@ -161,21 +158,12 @@ async function mountHere(type: string, folder: string): Promise<string | undefin
 }
 
 function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return orCode(() => accessSync(file, constants.X_OK)).code === undefined;
 }
 
 /** 4026531836 of "pid:[4026531836]" */
 function ownPids(): number {
   return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]);
-}
-
-function reportFailure(failure: string, detail: string): void {
-  say({ type: 'tracer-failure', failure, detail });
 }
 
 function say(line: object): void {
