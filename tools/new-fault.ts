@@ -7,11 +7,11 @@ const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/;
 // import { staleSubpathMount } from './stale-subpath-mount/fault.ts';
 const IMPORT = /^import \{ (\w+) \} from '\.\/([a-z0-9-]+)\/fault\.ts';$/gm;
 
-/** threshold, signature: described in `fault.ts` alone. custom: judged by a function of its own. */
-export const KINDS = ['threshold', 'signature', 'custom'] as const;
+/** All but custom are described in `fault.ts` alone. custom: judged by a function of its own. */
+export const KINDS = ['threshold', 'signature', 'comparison', 'custom'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** The skeleton of a fault: it compiles, says `unknown`, and has a test that fails until it is written. */
+/** The skeleton of a fault: it compiles, and its own test lists what is left to write. */
 export function newFault(name: string, kind: Kind, project: string): readonly string[] {
   if (!KINDS.includes(kind)) throw new Error(`--kind is one of ${KINDS.join(', ')}, not "${kind}"`);
   if (!NAME.test(name))
@@ -22,8 +22,8 @@ export function newFault(name: string, kind: Kind, project: string): readonly st
   const files = new Map([
     ['fault.ts', FAULTS[kind](name, value)],
     ...(kind === 'custom' ? [['diagnose.ts', DIAGNOSE] as const] : []),
-    ['fault.test.ts', kind === 'threshold' ? thresholdTest(value) : test(value)],
-    ['README.md', page(name)],
+    ['fault.test.ts', testOf(kind, value)],
+    ['README.md', page(name, kind)],
   ]);
   mkdirSync(join(project, folder), { recursive: true });
   for (const [file, text] of files) writeFileSync(join(project, folder, file), text);
@@ -55,96 +55,111 @@ export const ${value} = defineFault({
   diagnose,
 });
 `,
-  // Numbers of the kernel are of the moment: no text that somebody sent can show them.
-  threshold: (
+  threshold: (name, value) => `import { kernelUse, raiseSysctl } from '../checks.ts';
+import { defineShortFault } from '../short-fault.ts';
+
+export const ${value} = defineShortFault({
+  ${manifest(name)}
+  checks: [
+    kernelUse({
+      id: '${name}-use',
+      title: 'TODO: what is counted',
+      used: { path: '/proc/sys/TODO_used', claim: 'in use' },
+      limit: { path: '/proc/sys/TODO_limit', claim: 'the limit' },
+      warnAt: 0.8,
+      fail: {
+        reason: '${reasonOf(name)}',
+        means: 'TODO: what the reason means.',
+        summary: ({ value, max }) => \`TODO: all are in use: \${value} of \${max}.\`,
+      },
+      warn: {
+        reason: '${reasonOf(name)}Soon',
+        means: 'TODO: what the reason means.',
+        summary: ({ value, max }) => \`TODO: \${value} of \${max} are in use.\`,
+      },
+    }),
+  ],
+  ${COMMON}
+  steps: ({ max }) => [raiseSysctl('TODO.name', max)],
+});
+`,
+  comparison: (
     name,
     value,
-  ) => `import { type KernelNumber, kernelNumber } from '../../evidence/kernel/kernel-number.ts';
+  ) => `import { kernelNumber } from '../../evidence/kernel/kernel-number.ts';
 import { defineEvidence } from '../../model/evidence.ts';
+import { comparison } from '../checks.ts';
 import { defineShortFault } from '../short-fault.ts';
-import { threshold } from '../threshold.ts';
 
-const evidence = defineEvidence<{ used: KernelNumber; limit: KernelNumber }>({
-  id: '${name}-use',
-  title: 'What is measured',
+const evidence = defineEvidence({
+  id: '${name}-facts',
+  title: 'TODO: what is compared',
   collect: async (snapshot) => ({
-    used: await kernelNumber(snapshot, '/proc/sys/FILE_USED', 'in use'),
-    limit: await kernelNumber(snapshot, '/proc/sys/FILE_LIMIT', 'the limit'),
+    is: await kernelNumber(snapshot, { path: '/proc/sys/TODO_is', claim: 'it is' }),
+    expected: await kernelNumber(snapshot, { path: '/proc/sys/TODO_expected', claim: 'expected' }),
   }),
 });
 
 export const ${value} = defineShortFault({
   ${manifest(name)}
-  isOfTheMoment: true,
-  isOfTheNode: true,
   checks: [
-    threshold({
+    comparison({
       evidence,
-      measure: ({ used, limit }) => [
-        {
-          value: used.value,
-          warnAt: limit.value * 0.8,
-          failAt: limit.value,
-          proof: [used.proof, limit.proof],
-        },
+      compare: ({ is, expected }) => [
+        { is: is.proof, expected: expected.proof, agrees: is.value === expected.value },
       ],
-      fail: {
+      differs: {
         reason: '${reasonOf(name)}',
-        means: 'What the reason means, for the reference.',
-        summary: ({ value, failAt }) => \`All are in use: \${value} of \${failAt}.\`,
-      },
-      warn: {
-        reason: '${reasonOf(name)}Soon',
-        means: 'What the reason means, for the reference.',
-        summary: ({ value, failAt }) => \`\${value} of \${failAt} are in use.\`,
+        means: 'TODO: what the reason means.',
+        summary: ({ is, expected }) => \`TODO: it is \${is.text} instead of \${expected.text}.\`,
       },
     }),
   ],
   ${COMMON}
+  ${STEPS}
 });
 `,
-  signature: (name, value) => `import { kernelLog } from '../../evidence/logs/kernel-log.ts';
+  signature: (name, value) => `import { signature } from '../checks.ts';
 import { defineShortFault } from '../short-fault.ts';
-import { signature } from '../signature.ts';
 
 export const ${value} = defineShortFault({
   ${manifest(name)}
-  isOfTheNode: true,
   checks: [
     signature({
-      log: kernelLog,
-      signature: {
-        id: '${name}',
-        log: 'kernel',
-        literals: ['A TEXT THAT EVERY SUCH LINE CONTAINS'],
-        // A REAL LINE THAT THE PATTERN MATCHES: sda
-        patterns: [/A TEXT THAT EVERY SUCH LINE CONTAINS: (?<what>\\S+)/],
-      },
+      id: '${name}',
+      log: 'kernel',
+      literals: ['TODO a text of every such line'],
+      // TODO a text of every such line: sda
+      patterns: [/TODO a text of every such line: (?<what>\\S+)/],
       withinMs: 10 * 60_000,
       recent: {
         reason: '${reasonOf(name)}',
-        means: 'What the reason means, for the reference.',
-        summary: ({ last }) => \`It happened to \${last.fields.what}.\`,
+        means: 'TODO: what the reason means.',
+        summary: ({ last }) => \`TODO: it happened to \${last.fields.what}.\`,
       },
     }),
   ],
   ${COMMON}
+  ${STEPS}
 });
 `,
 };
 
 function manifest(name: string): string {
   return `id: '${name}',
-  title: 'What is broken, in one line',
+  title: 'TODO: what is broken, in one line',
   severity: 'degraded',
   references: [],
   affected: [],`;
 }
 
 /** What every finding of a short fault says. */
-const COMMON = `blastRadius: 'what fails while the node has the fault',
-  excluded: ['a state that looks like it, and how it was ruled out'],
-  steps: [{ text: 'risk: what can go wrong' }, { command: 'sysctl --write NAME=VALUE' }],`;
+const COMMON = `blastRadius: 'TODO: what fails while the node has the fault',
+  excluded: ['TODO: a state that looks like it, and how it was ruled out'],
+  risk: 'TODO: what the steps can do harm to',`;
+
+const STEPS =
+  "steps: [{ text: 'TODO: what a person does' }, { command: 'TODO: a command to copy' }],";
 
 // SwollenJournal
 function reasonOf(name: string): string {
@@ -161,64 +176,74 @@ export interface Evidence {
 }
 
 export function diagnose({ kubelet }: Evidence): Verdict {
-  const why = \`nobody has written yet how to judge the kubelet at \${kubelet.root}\`;
+  const why = \`TODO: nobody has written yet how to judge the kubelet at \${kubelet.root}\`;
   return verdictOf({ findings: [], unknowns: [{ why }] });
 }
 `;
 
-function test(value: string): string {
+function testOf(kind: Kind, value: string): string {
   return `import { describeFault } from '../../../../test/describe-fault.ts';
 import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { ${value} } from './fault.ts';
-
+${MAKERS[kind]}
 describeFault(${value}, {
   nodes: {
-    'active-broken': syntheticWorker({ mounts: [] }),
-    healthy: syntheticWorker({ mounts: [] }),
+    ${NODES[kind].join('\n    ')}
   },
 });
 `;
 }
 
-function thresholdTest(value: string): string {
-  return `import { describeFault } from '../../../../test/describe-fault.ts';
-import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
-import { ${value} } from './fault.ts';
-
+const MAKERS: Readonly<Record<Kind, string>> = {
+  threshold: `
 const used = (count: number) =>
   syntheticWorker({})
-    .file('/proc/sys/FILE_USED', \`\${count}\\n\`)
-    .file('/proc/sys/FILE_LIMIT', '100\\n');
-
-describeFault(${value}, {
-  nodes: {
-    // Replace the numbers by those of a broken and of a nearly broken node.
-    'active-broken': used(0),
-    'latent-soon': used(0),
-    healthy: used(0),
-  },
-  optionalReads: [{ reads: /^(?!.*FILE_)/, why: 'only the two numbers decide' }],
-});
-`;
-}
-
-function page(name: string): string {
-  const headings = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'Manual steps'];
-  return `# ${name}\n\n${headings.map((heading) => `## ${heading}\n`).join('\n')}`;
-}
-
-const JUDGE: Readonly<Record<Kind, string>> = {
-  threshold: 'read the two numbers and set the limits in fault.ts',
-  signature: 'write the pattern of the line in fault.ts',
-  custom: 'judge them in diagnose.ts',
+    .file('/proc/sys/TODO_used', \`\${count}\\n\`)
+    .file('/proc/sys/TODO_limit', '100\\n');
+`,
+  comparison: `
+const node = (is: number) =>
+  syntheticWorker({})
+    .file('/proc/sys/TODO_is', \`\${is}\\n\`)
+    .file('/proc/sys/TODO_expected', '1\\n');
+`,
+  signature: `
+const logged = (time: string) =>
+  syntheticWorker({
+    kernelLog: [\`\${time} worker-7 kernel: TODO a text of every such line: sda\`],
+  });
+`,
+  custom: '',
 };
+
+const NODES: Readonly<Record<Kind, readonly string[]>> = {
+  threshold: ["'active-full': used(100),", "'latent-nearly-full': used(80),", 'healthy: used(79),'],
+  comparison: ["'active-differs': node(2),", 'healthy: node(1),'],
+  signature: [
+    "'active-logged': logged('2026-01-02T03:00:00+0000'),",
+    "'look-alike-long-ago': logged('2026-01-01T03:00:00+0000'),",
+    'healthy: syntheticWorker({}),',
+  ],
+  custom: [
+    '// TODO: a broken node, a healthy one, and every look-alike',
+    "'active-broken': syntheticWorker({ mounts: [] }),",
+    'healthy: syntheticWorker({ mounts: [] }),',
+  ],
+};
+
+function page(name: string, kind: Kind): string {
+  const recovery = kind === 'custom' ? ['What recovery does'] : [];
+  const headings = ['Symptom', 'Cause', 'How we know', ...recovery, 'Manual steps'];
+  return `# ${name}\n\n${headings.map((heading) => `## ${heading}\n\nTODO\n`).join('\n')}`;
+}
 
 const USAGE = `Usage: npm run new-fault -- NAME --kind KIND
 
 Create the skeleton of a fault. NAME has two words or more, such as stale-mount. KIND is one of:
-  threshold  a number near its limit, or two facts that should agree
-  signature  a line in the log of the kubelet or the kernel
-  custom     everything else, and every fault with a repair (the default)`;
+  threshold   a number near its limit
+  signature   a line in the log of the kubelet or the kernel
+  comparison  two facts that should agree
+  custom      everything else, and every fault with a repair (the default)`;
 
 /** Answers with the exit code. */
 function main(): number {
@@ -238,7 +263,7 @@ function main(): number {
     const kind = values.kind as Kind;
     for (const path of newFault(name, kind, join(import.meta.dirname, '..'))) console.error(path);
     console.error(
-      `Next: describe a broken and a healthy node in fault.test.ts, ${JUDGE[kind]}, write the page, then npm run generate. CONTRIBUTING.md has the steps.`,
+      `Next: run npm test -- src/node/faults/${name}, which lists each TODO; then npm run generate. CONTRIBUTING.md has the steps.`,
     );
     return 0;
   } catch (error) {

@@ -2,10 +2,8 @@ import { expect, test } from 'vitest';
 import { kubeletLogOf } from '../evidence/logs/log-entries.ts';
 import { defineEvidence, type Maybe } from '../model/evidence.ts';
 import type { LogSignature } from '../model/log-signature.ts';
-import { comparison } from './comparison.ts';
-import { type Absent, type Check, defineShortFault } from './short-fault.ts';
-import { signature } from './signature.ts';
-import { threshold } from './threshold.ts';
+import { ABSENT, comparison, signature, threshold } from './checks.ts';
+import { type Check, defineShortFault } from './short-fault.ts';
 
 const NOW = new Date('2026-01-02T03:04:05Z');
 
@@ -16,15 +14,14 @@ const message = (reason: string) => ({ reason, means: '', summary: () => reason 
 function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown> | undefined) {
   const fault = defineShortFault({
     ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
-    ...{ checks, blastRadius: '', excluded: [], steps: [{ text: 'look' }] },
+    ...{ checks, blastRadius: '', excluded: [], risk: '', steps: [{ text: 'look' }] },
   });
-  const verdict = fault.diagnose({ it } as never);
+  const verdict = fault.diagnose({ it, 'kernel-log': it } as never);
   return [verdict.state, ...verdict.findings.map(({ state, reason }) => `${state} ${reason}`)];
 }
 
 const known = (value: unknown) => ({ known: true, value }) as const;
 const FAILED = { known: false, why: 'permission denied' } as const;
-const ABSENT: Absent = { absent: 'no module', proof: [] };
 
 const days = threshold({
   evidence,
@@ -72,7 +69,7 @@ const SIGNATURE: LogSignature = {
 
 function said(isSupplement = false): Check {
   return signature({
-    ...{ log: evidence, signature: SIGNATURE, withinMs: 600_000, isSupplement },
+    ...{ ...SIGNATURE, withinMs: 600_000, isSupplement },
     ...{ recent: message('Failed'), earlier: message('HadFailed') },
     about: ({ fields }) => ({ pins: { disk: fields.disk ?? '' } }),
     except: ({ fields }) => fields.disk === 'loop0',
@@ -132,11 +129,11 @@ test('steps can depend on the limit', () => {
   });
   const fault = defineShortFault({
     ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
-    ...{ checks: [check], blastRadius: '', excluded: [] },
+    ...{ checks: [check], blastRadius: '', excluded: [], risk: 'none' },
     steps: ({ max = 0 }) => [{ text: `raise it to ${2 * max}` }],
   });
   const [finding] = fault.diagnose({ it: known(2_097_152) } as never).findings;
-  expect(finding?.alternatives).toEqual([{ text: 'raise it to 4194304' }]);
+  expect(finding?.alternatives).toEqual([{ text: 'risk: none' }, { text: 'raise it to 4194304' }]);
   expect(finding).not.toHaveProperty('max');
 });
 

@@ -1,7 +1,6 @@
 import type { Evidence, Maybe } from '../model/evidence.ts';
-import { optional } from '../model/evidence.ts';
 import { type AnyFault, defineFault, type Fault } from '../model/fault.ts';
-import type { FindingState, Proof, Step, Subject } from '../model/finding.ts';
+import type { Finding, FindingState, Proof, Step, Subject } from '../model/finding.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import { type Unknown, unknownFrom, verdictOf } from '../model/verdict.ts';
 
@@ -21,23 +20,18 @@ export interface Message<F extends Fact> {
   readonly reason: string;
   /** Explains the reason, in the reference. */
   readonly means: string;
-  readonly summary: (fact: F) => string;
+  readonly summary: string | ((fact: F) => string);
   /** Where the usual state of such a result does not fit. */
   readonly state?: FindingState;
 }
 
-/** What a node lacks by design, such as a kernel module: there is nothing to check then. */
-export interface Absent extends Fact {
-  readonly absent: string;
-}
-
-/** One way to see a fault: evidence, and a pure judgement of it. `threshold`, `signature` and `comparison` make one. */
+/** One way to see a fault: evidence, and a pure judgement of it. The functions of `checks.ts` make one. */
 export interface Check {
   // biome-ignore lint/suspicious/noExplicitAny: the checks of a fault read evidence of several types.
   readonly evidence: Evidence<any>;
   /** It only adds notes, so the fault can be ruled out without it. Any other failed read is unknown. */
   readonly isSupplement?: boolean;
-  readonly reasons: Readonly<Record<string, string>>;
+  readonly messages: readonly (Pick<Message<Fact>, 'reason' | 'means'> | undefined)[];
   readonly logSignatures?: readonly LogSignature[];
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly observe: (value: any) => readonly (Observation | Unknown)[];
@@ -49,9 +43,11 @@ export interface Observation extends Fact {
   readonly summary: string;
 }
 
+export type Seen = readonly (Observation | Unknown)[];
+
 type Written =
   | ('id' | 'title' | 'severity' | 'references' | 'affected' | 'before' | 'options')
-  | ('isFirst' | 'isOfTheMoment' | 'isOfTheNode' | 'redactFile' | 'redactMessage' | 'suspicions');
+  | ('isFirst' | 'redactFile' | 'redactMessage' | 'suspicions');
 
 type Steps = readonly [Step, ...Step[]];
 
@@ -61,26 +57,40 @@ export interface ShortFault extends Pick<AnyFault, Written> {
   /** The part of every finding that is the same. */
   readonly blastRadius: string;
   readonly excluded: readonly string[];
-  /** What a person does about it, the risk first. */
+  /** What the steps can do harm to; it is shown before them. */
+  readonly risk: string;
+  /** What a person does about it. */
   readonly steps: Steps | ((fact: Fact) => Steps);
   readonly prevention?: readonly string[];
+  /** By default true; false where its findings name pods. */
+  readonly isOfTheNode?: boolean;
+  /** By default true unless it reads logs alone: no text that somebody sent shows the rest. */
+  readonly isOfTheMoment?: boolean;
 }
 
 export function defineShortFault(short: ShortFault): Fault {
-  const { checks, blastRadius, excluded, steps, prevention, ...manifest } = short;
+  const { checks, blastRadius, excluded, risk, steps, prevention, ...given } = short;
+  const { isOfTheNode = true, isOfTheMoment = !checks.every(readsLog), ...manifest } = given;
   const logSignatures = checks.flatMap((check) => check.logSignatures ?? []);
   const common = { blastRadius, excluded, ...(prevention && { prevention }) };
-  const nothing = { subject: {}, pins: {} };
-  const findingOf = ({ max, ...seen }: Observation) => {
-    const fact = max === undefined ? seen : { ...seen, max };
-    const alternatives = typeof steps === 'function' ? steps(fact) : steps;
-    return { ...common, alternatives, ...nothing, ...seen };
+  const findingOf = ({ max, ...seen }: Observation): Finding => {
+    const own = typeof steps === 'function' ? steps({ ...seen, ...(max && { max }) }) : steps;
+    const alternatives = [{ text: `risk: ${risk}` }, ...own];
+    return { ...common, alternatives, subject: {}, pins: {}, ...seen };
   };
   return defineFault({
     ...manifest,
+    ...(isOfTheNode && { isOfTheNode }),
+    ...(isOfTheMoment && { isOfTheMoment }),
     stage: 'stable',
-    reasons: Object.fromEntries(checks.flatMap(({ reasons }) => Object.entries(reasons))),
-    needs: Object.fromEntries(checks.map(({ evidence }) => [evidence.id, optional(evidence)])),
+    reasons: Object.fromEntries(
+      checks.flatMap(({ messages }) =>
+        messages.flatMap((each) => (each ? [[each.reason, each.means]] : [])),
+      ),
+    ),
+    needs: Object.fromEntries(
+      checks.map(({ evidence }) => [evidence.id, needOf(evidence, checks)]),
+    ),
     logSignatures,
     suspicions: { quoted: logSignatures.map(({ id }) => id), ...manifest.suspicions },
     diagnose: (evidence: Readonly<Record<string, Maybe<unknown>>>) => {
@@ -93,31 +103,18 @@ export function defineShortFault(short: ShortFault): Fault {
   });
 }
 
+const readsLog = ({ logSignatures }: Check) => logSignatures !== undefined;
+
+function needOf(optional: Evidence<unknown>, checks: readonly Check[]) {
+  const isSupplement = checks.every((each) => each.evidence !== optional || each.isSupplement);
+  return { optional, ...(isSupplement && { isSupplement }) };
+}
+
 function judged(
   { evidence: { id }, observe, isSupplement }: Check,
   evidence: Maybe<unknown> | undefined,
-): readonly (Observation | Unknown)[] {
+): Seen {
   if (evidence?.known) return observe(evidence.value);
   if (isSupplement) return [];
   return [evidence ? unknownFrom(evidence) : { why: `${id}: not collected` }];
-}
-
-export function reasonsOf(
-  ...messages: readonly (Pick<Message<Fact>, 'reason' | 'means'> | undefined)[]
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(messages.flatMap((each) => (each ? [[each.reason, each.means]] : [])));
-}
-
-export function observed<F extends Fact>(
-  { reason, summary, state }: Message<F>,
-  usual: FindingState,
-  fact: F,
-): Observation {
-  const { proof, subject = {}, pins = {}, max } = fact;
-  const report = { state: state ?? usual, reason, summary: summary(fact), proof, subject, pins };
-  return max === undefined ? report : { ...report, max };
-}
-
-export function isAbsent(value: unknown): value is Absent {
-  return typeof value === 'object' && value !== null && 'absent' in value;
 }

@@ -52,6 +52,8 @@ export type Maybe<T> =
 /** Marks evidence that a fault can judge without, at the price of saying less. */
 export interface Optional<T> {
   readonly optional: Evidence<T>;
+  /** It only adds notes: no verdict depends on it. */
+  readonly isSupplement?: true;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: needs hold evidence of every type.

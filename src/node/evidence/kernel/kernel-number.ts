@@ -7,13 +7,20 @@ export interface KernelNumber {
   readonly proof: Proof;
 }
 
-/** A number that the kernel shows in a file of its own, such as a sysctl. */
+/** Where the kernel shows a number, such as a sysctl. */
+export interface KernelFile {
+  readonly path: string;
+  readonly claim: string;
+  /** Its first group is the number, where the file has more than that. */
+  readonly pattern?: RegExp;
+}
+
 export async function kernelNumber(
   { node }: Pick<Snapshot, 'node'>,
-  path: string,
-  claim: string,
+  { path, claim, pattern = /^(\d+)$/ }: KernelFile,
 ): Promise<KernelNumber> {
   const text = (await node.ask('file', { path })).trim();
-  if (!/^\d+$/.test(text)) throw new ReadError('malformed', path, 'not a number');
-  return { value: Number(text), proof: { claim, text, origin: { file: path } } };
+  const [line, digits] = pattern.exec(text) ?? [];
+  if (digits === undefined) throw new ReadError('malformed', path, 'not a number');
+  return { value: Number(digits), proof: { claim, text: line ?? text, origin: { file: path } } };
 }

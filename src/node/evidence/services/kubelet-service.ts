@@ -1,6 +1,7 @@
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
+import { FIRST_PID_NAMESPACE } from '../kernel/host-namespace.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { KUBELET_COMMS, type RejectedProcess } from '../kubelet/kubelet-process.ts';
 import { KUBELET_YOUNG_S, NODE_YOUNG_S } from '../limits.ts';
@@ -98,9 +99,6 @@ function withoutRoot(unit: ServiceUnit, livePods: number): KubeletService {
     why: `no kubelet runs, and its directory is at none of the usual places, but ${sign}; name the directory with --kubelet-root`,
   };
 }
-
-/** The PID namespace that the kernel starts with has this number on every Linux. */
-const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
 /** Why a kubelet could run that we do not see: without rights, or from within a container. */
 async function hiddenProcesses(

@@ -26,7 +26,4 @@ describeFault(inotifyExhausted, {
     }),
     'unclear-denied': syntheticWorker({}).set('inotify', ASKED, { failure: 'denied' }),
   },
-  optionalReads: [
-    { reads: /^(?!.*(?:\/ns\/user|inotify))/, why: 'only instances, watches and limits decide' },
-  ],
 });

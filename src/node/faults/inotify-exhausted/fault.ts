@@ -1,26 +1,11 @@
-import { type InotifyUser, inotifyUse } from '../../evidence/kernel/inotify-use.ts';
-import type { KernelNumber } from '../../evidence/kernel/kernel-number.ts';
-import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
+import { inotifyUse } from '../../evidence/kernel/inotify-use.ts';
+import { measureUse, raiseSysctl, signature, threshold } from '../checks.ts';
 import { defineShortFault } from '../short-fault.ts';
-import { signature } from '../signature.ts';
-import { threshold } from '../threshold.ts';
-
-function measured(what: 'instances' | 'watches', held: InotifyUser, limit: KernelNumber) {
-  const { user, holders } = held;
-  const who = user === 0 ? 'root' : `user ${user}`;
-  const [value, max] = [held[what], limit.value];
-  const claim = `processes of ${who} hold ${value} inotify ${what}`;
-  const proof = [{ claim, text: holders, origin: { file: '/proc' } }, limit.proof];
-  const pins = { user, what };
-  return { value, warnAt: max * 0.8, failAt: max, max, who, what, pins, proof };
-}
 
 export const inotifyExhausted = defineShortFault({
   id: 'inotify-exhausted',
   title: 'A user has no inotify instances or watches left',
   severity: 'broken',
-  isOfTheMoment: true,
-  isOfTheNode: true,
   references: ['https://github.com/kubernetes/kubernetes/issues/64614'],
   affected: [
     { component: 'Linux', versions: 'all', behaviour: 'by default 128 instances for each user' },
@@ -28,11 +13,8 @@ export const inotifyExhausted = defineShortFault({
   checks: [
     threshold({
       evidence: inotifyUse,
-      measure: ({ users, instancesMax, watchesMax }) =>
-        users.flatMap((user) => [
-          measured('instances', user, instancesMax),
-          measured('watches', user, watchesMax),
-        ]),
+      measure: (uses) =>
+        uses.map(({ used, limit, ...rest }) => ({ ...measureUse(used, limit, 0.8), ...rest })),
       fail: {
         reason: 'InotifyExhausted',
         means: 'A user has reached its limit: inotify_init or inotify_add_watch fails for it.',
@@ -47,19 +29,16 @@ export const inotifyExhausted = defineShortFault({
       },
     }),
     signature({
-      log: kubeletLog,
+      id: 'inotify-failed',
+      log: 'kubelet',
       isSupplement: true,
-      signature: {
-        id: 'inotify-failed',
-        log: 'kubelet',
-        literals: ['too many open files', 'inotify_add_watch'],
-        patterns: [
-          // inotify_init: too many open files; failed to create fsnotify watcher: too many open files
-          /(?<call>inotify_init\d?|fsnotify watcher): too many open files/,
-          // inotify_add_watch /sys/fs/cgroup/cpuset/kubepods/pod1: no space left on device
-          /(?<call>inotify_add_watch) [^\s"]{1,400}: no space left on device/,
-        ],
-      },
+      literals: ['too many open files', 'inotify_add_watch'],
+      patterns: [
+        // inotify_init: too many open files; failed to create fsnotify watcher: too many open files
+        /(?<call>inotify_init\d?|fsnotify watcher): too many open files/,
+        // inotify_add_watch /sys/fs/cgroup/cpuset/kubepods/pod1: no space left on device
+        /(?<call>inotify_add_watch) [^\s"]{1,400}: no space left on device/,
+      ],
       withinMs: 60 * 60_000,
       recent: {
         reason: 'InotifyFailed',
@@ -74,15 +53,9 @@ export const inotifyExhausted = defineShortFault({
     'a process at its own limit of open files: instances are counted for the whole user',
     'a full disk: inotify_add_watch says "no space left on device" when watches are used up',
   ],
+  risk: 'none known; each watch takes about 1 KiB of memory of the kernel while it is used',
   steps: ({ max, pins }) => [
-    {
-      text: 'risk: none known; each watch takes about 1 KiB of memory of the kernel while it is used',
-    },
-    {
-      command: max
-        ? `sysctl --write fs.inotify.max_user_${pins?.what}=${2 * max}`
-        : 'sysctl fs.inotify',
-    },
+    raiseSysctl(max ? `fs.inotify.max_user_${pins?.what}` : 'fs.inotify', max),
   ],
   prevention: ['write the value to /etc/sysctl.d/90-inotify.conf'],
 });

@@ -1,6 +1,6 @@
 import { type ResolvConf, resolvConf, resolvConfRule } from '../../evidence/kubelet/resolv-conf.ts';
 import type { Unknown } from '../../model/verdict.ts';
-import { comparison, type Pair } from '../comparison.ts';
+import { comparison, type Pair } from '../checks.ts';
 import { defineShortFault } from '../short-fault.ts';
 
 const NAMESERVERS_MAX = 3;
@@ -23,9 +23,9 @@ function searchLine(conf: ResolvConf): Pair | Unknown {
 }
 
 function nameservers({ path, origin, nameservers: servers }: ResolvConf): Pair {
-  const text = servers.join(' ');
+  const claim = `the file has ${servers.length} nameservers`;
   return {
-    is: { claim: `the file has ${servers.length} nameservers`, text, origin },
+    is: { claim, text: servers.join(' '), origin },
     expected: { claim: 'the kubelet passes on 3', origin: { source: 'kubelet' } },
     agrees: servers.length <= NAMESERVERS_MAX,
     pins: { path, what: 'nameserver' },
@@ -36,8 +36,6 @@ export const resolvConfOverLimit = defineShortFault({
   id: 'resolv-conf-over-limit',
   title: 'The resolv.conf for pods has more than the kubelet passes on',
   severity: 'degraded',
-  isOfTheMoment: true,
-  isOfTheNode: true,
   references: ['https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/'],
   affected: [
     { component: 'kubelet', versions: 'all', behaviour: 'passes on 3 nameservers' },
@@ -68,10 +66,8 @@ export const resolvConfOverLimit = defineShortFault({
   ],
   blastRadius: 'pods with dnsPolicy ClusterFirst or Default that are started from now on',
   excluded: ["the dnsConfig of a pod: only the node's own file is counted"],
+  risk: 'a changed resolv.conf changes name resolution of the node, and of every pod from its next start on',
   steps: [
-    {
-      text: 'risk: a changed resolv.conf changes name resolution of the node, and of every pod from its next start on',
-    },
     {
       text: 'see which file it is: resolvConf in the configuration of the kubelet, or /etc/resolv.conf',
     },

@@ -1,0 +1,227 @@
+import { type HostNamespace, requireHostNamespace } from '../evidence/kernel/host-namespace.ts';
+import {
+  type KernelFile,
+  type KernelNumber,
+  kernelNumber,
+} from '../evidence/kernel/kernel-number.ts';
+import { kernelLog } from '../evidence/logs/kernel-log.ts';
+import { kubeletLog } from '../evidence/logs/kubelet-log.ts';
+import {
+  endOfLog,
+  entriesOf,
+  type KubeletLog,
+  type LogEntry,
+} from '../evidence/logs/log-entries.ts';
+import { unlessMissing } from '../evidence/text/file-path.ts';
+import { defineEvidence, type Evidence } from '../model/evidence.ts';
+import type { FindingState, Proof, Step } from '../model/finding.ts';
+import type { LogSignature } from '../model/log-signature.ts';
+import type { Unknown } from '../model/verdict.ts';
+import type { Check, Fact, Message, Observation, Seen } from './short-fault.ts';
+
+/** What a node lacks by design, such as a kernel module: there is nothing to check then. */
+export const ABSENT = { absent: true } as const;
+
+function observed<F extends Fact>(
+  { reason, summary, state }: Message<F>,
+  usual: FindingState,
+  fact: F,
+): Observation {
+  const { proof, subject = {}, pins = {}, max } = fact;
+  const said = typeof summary === 'string' ? summary : summary(fact);
+  const report = { state: state ?? usual, reason, summary: said, proof, subject, pins };
+  return max === undefined ? report : { ...report, max };
+}
+
+/** A note where the node lacks what is checked, and else what `judge` says of it. */
+function unlessAbsent<T>(absent: Message<Fact> | undefined, judge: (value: T) => Seen) {
+  return (value: T | typeof ABSENT): Seen => {
+    if (value !== ABSENT) return judge(value as T);
+    return absent ? [observed(absent, 'benign', { proof: [] })] : [];
+  };
+}
+
+/** A number, the value from which on it is worth a warning, and the one at which the fault begins. */
+export interface Measure extends Fact {
+  readonly value: number;
+  readonly warnAt: number;
+  readonly failAt: number;
+  /** The lower the worse, such as free bytes or the days until a certificate expires. */
+  readonly isFalling?: boolean;
+}
+
+interface ThresholdMessages<M extends Fact> {
+  readonly warn: Message<M>;
+  readonly fail: Message<M>;
+  /** Where a node may lack what is measured; benign. */
+  readonly absent?: Message<Fact>;
+}
+
+/** Judges numbers by two limits: `latent` from the first one on, `active` from the second one on. */
+export function threshold<T, M extends Measure>(
+  check: ThresholdMessages<M> & {
+    readonly evidence: Evidence<T | typeof ABSENT>;
+    readonly measure: (value: T) => readonly (M | Unknown)[];
+  },
+): Check {
+  const { evidence, measure, warn, fail, absent } = check;
+  const judge = (each: M | Unknown): Seen => {
+    if ('why' in each) return [each];
+    if (isReached(each, each.failAt)) return [observed(fail, 'active', each)];
+    return isReached(each, each.warnAt) ? [observed(warn, 'latent', each)] : [];
+  };
+  return {
+    evidence,
+    messages: [fail, warn, absent],
+    observe: unlessAbsent(absent, (value: T) => measure(value).flatMap(judge)),
+  };
+}
+
+function isReached({ value, isFalling = false }: Measure, limit: number): boolean {
+  return isFalling ? value <= limit : value >= limit;
+}
+
+/** How much of a limit is in use; a warning from a share of it on. */
+export function measureUse(used: KernelNumber, limit: KernelNumber, warnAt: number) {
+  const [value, max] = [used.value, limit.value];
+  return { value, warnAt: max * warnAt, failAt: max, max, proof: [used.proof, limit.proof] };
+}
+
+/** Judges a number of the kernel by its limit. Both are read from files of the kernel. */
+export function kernelUse(
+  check: ThresholdMessages<ReturnType<typeof measureUse>> & {
+    /** Of the evidence. */
+    readonly id: string;
+    readonly title: string;
+    readonly used: KernelFile;
+    readonly limit: KernelFile;
+    /** The share of the limit from which on it is worth a warning. */
+    readonly warnAt: number;
+    /** A limit that stands for none. */
+    readonly unlimited?: number;
+    /** The files differ between namespaces of this kind: only those of the node count. */
+    readonly namespace?: HostNamespace;
+  },
+): Check {
+  const { id, title, used, limit, warnAt, unlimited, namespace, ...messages } = check;
+  const evidence = defineEvidence({
+    id,
+    title,
+    collect: async (snapshot) => {
+      if (namespace) await requireHostNamespace(snapshot, namespace);
+      const reading = kernelNumber(snapshot, used);
+      const inUse = await (messages.absent ? unlessMissing(reading) : reading);
+      return inUse ? { inUse, limit: await kernelNumber(snapshot, limit) } : ABSENT;
+    },
+  });
+  return threshold({
+    ...messages,
+    evidence,
+    measure: ({ inUse, limit: max }) =>
+      max.value === unlimited ? [] : [measureUse(inUse, max, warnAt)],
+  });
+}
+
+/** A step that doubles a limit of the kernel, or shows it where it is not known. */
+export function raiseSysctl(name: string, max: number | undefined): Step {
+  return { command: max ? `sysctl --write ${name}=${2 * max}` : `sysctl ${name}` };
+}
+
+/** Two facts that should agree, each with its proof. */
+export interface Pair extends Pick<Fact, 'subject' | 'pins'> {
+  readonly is: Proof;
+  readonly expected: Proof;
+  readonly agrees: boolean;
+}
+
+/** Judges whether two facts agree: `active` where they do not. */
+export function comparison<T, P extends Pair>(check: {
+  readonly evidence: Evidence<T | typeof ABSENT>;
+  readonly compare: (value: T) => readonly (P | Unknown)[];
+  readonly differs: Message<P & Fact>;
+  /** Where a node may lack what is compared; benign. */
+  readonly absent?: Message<Fact>;
+}): Check {
+  const { evidence, compare, differs, absent } = check;
+  const judge = (each: P | Unknown): Seen => {
+    if ('why' in each) return [each];
+    if (each.agrees) return [];
+    return [observed(differs, 'active', { ...each, proof: [each.is, each.expected] })];
+  };
+  return {
+    evidence,
+    messages: [differs, absent],
+    observe: unlessAbsent(absent, (value: T) => compare(value).flatMap(judge)),
+  };
+}
+
+/** Lines of a log that say the same of the same thing. */
+export interface Said extends Fact {
+  readonly count: number;
+  readonly last: LogEntry;
+}
+
+const LOGS = { kernel: kernelLog, kubelet: kubeletLog };
+
+/** Judges by what a log says: `active` when the last such line is recent, otherwise a note, or nothing. */
+export function signature(
+  check: LogSignature & {
+    /** An older line does not show the current state of the node. */
+    readonly withinMs: number;
+    readonly recent: Message<Said>;
+    /** Benign. */
+    readonly earlier?: Message<Said>;
+    /** What the lines are about, where a node can have several of it: one finding for each. */
+    readonly about?: (entry: LogEntry) => Pick<Fact, 'subject' | 'pins'>;
+    /** Lines with the same text that mean something else. */
+    readonly except?: (entry: LogEntry) => boolean;
+    /** The log only adds a note: an alarm would depend on a log that a node need not have. */
+    readonly isSupplement?: boolean;
+  },
+): Check {
+  const { withinMs, recent, earlier, about, except, isSupplement = false, ...line } = check;
+
+  const observe = (read: KubeletLog): Seen => {
+    const entries = entriesOf(read, line).filter((entry) => !except?.(entry));
+    const groups = Map.groupBy(entries, (entry) => JSON.stringify(about?.(entry).pins));
+    const found = [...groups.values()].flatMap((group) => {
+      const last = group.findLast(({ time }) => time) ?? group.at(-1);
+      return last ? judgedLine(last, group.length, read) : [];
+    });
+    return [...found, ...(isSupplement ? [] : gapsOf(read))];
+  };
+
+  function judgedLine(last: LogEntry, count: number, read: KubeletLog): Seen {
+    const now = read.readAt ?? endOfLog(read);
+    if (!last.time || !now) {
+      return isSupplement ? [] : [{ why: `a line of the log has no time: ${last.text}` }];
+    }
+    const claim = `the log reports it${count > 1 ? `, ${count} lines of it` : ''}`;
+    const proof = [{ claim, text: last.text, origin: last.origin }];
+    const said = { count, last, proof, ...about?.(last) };
+    if (now.getTime() - last.time.getTime() <= withinMs) {
+      return [observed(recent, isSupplement ? 'benign' : 'active', said)];
+    }
+    return earlier ? [observed(earlier, 'benign', said)] : [];
+  }
+
+  /** A log that was not searched for it, or that does not go back far enough, rules nothing out. */
+  function gapsOf({ unasked, sources, readAt }: KubeletLog): readonly Unknown[] {
+    if (unasked.includes(line.id)) {
+      return [{ why: `the recorded log was not searched for ${line.id}` }];
+    }
+    const since = (readAt?.getTime() ?? 0) - withinMs;
+    const isLongEnough = sources.some(
+      ({ isWhole, firstTime }) => isWhole || (firstTime && firstTime.getTime() <= since),
+    );
+    return isLongEnough ? [] : [{ why: 'the log does not go back far enough' }];
+  }
+
+  return {
+    evidence: LOGS[line.log],
+    isSupplement,
+    messages: [recent, earlier],
+    logSignatures: [line],
+    observe,
+  };
+}
