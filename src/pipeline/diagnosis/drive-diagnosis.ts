@@ -31,47 +31,19 @@ export async function driveDiagnosis(
   context: DriverContext,
   stop: AbortSignal,
 ): Promise<Driven> {
+  const drive = new Drive(context, stop);
   for (;;) {
     const found = await retried(() => context.store.get(key), context);
-    if (!found.ok) return { state: interrupted(found.error, context) };
+    if (!found.ok) return { state: drive.interrupted(found.error) };
     const object = found.value;
     // Another object may have the same name by now.
     if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp) return { state: 'gone' };
     if (context.targetOf(object.spec as DiagnosisSpec).state === 'elsewhere') {
       return { state: 'elsewhere' };
     }
-    const driven = await driveFrom(object, context, stop);
+    const driven = await drive.from(object);
     if (driven !== 'changed') return driven;
   }
-}
-
-async function driveFrom(
-  object: StoredObject,
-  context: DriverContext,
-  stop: AbortSignal,
-): Promise<Driven | 'changed'> {
-  let current = object;
-  while (!context.shutdown.aborted) {
-    const next = await nextOf(current, context, stop);
-    if (next === 'interrupted') return { state: next };
-    const saved = await save(current, next, context);
-    if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
-    current = saved;
-    if (next.kind === 'ended') return { state: 'ended', object: current };
-    if (next.kind === 'waits') {
-      return { state: 'waits', object: current, why: next.why, againAt: next.againAt };
-    }
-    const outcome = await outcomeOf(current, next, context, stop);
-    const isCut = !('succeeded' in outcome && outcome.succeeded);
-    if (context.shutdown.aborted && isCut) break;
-    const stored =
-      'wanted' in outcome
-        ? await save(current, planned(current, next, outcome, context), context)
-        : await storeResult(current, outcome, next.set.paths, context, stop);
-    if (typeof stored === 'string') return stored === 'changed' ? stored : { state: stored };
-    current = stored;
-  }
-  return { state: 'interrupted' };
 }
 
 type ReadySet = SeenSet & { readonly state: 'ready' };
@@ -88,176 +60,195 @@ type Next = Assignment & { readonly status: DiagnosisStatus } & (
       }
   );
 
-/** Makes several small decisions, to be saved in one write. */
-async function nextOf(
-  object: StoredObject,
-  context: DriverContext,
-  stop: AbortSignal,
-): Promise<Next | 'interrupted'> {
-  const { metadata, status: before = {} } = object;
-  const { targetOf, now = () => new Date(), arrivalMs } = context;
-  const given = object.spec as DiagnosisSpec;
-  const target = targetOf(given);
-  const nodeName = target.state === 'here' ? target.nodeName : undefined;
-  // The node of a pod becomes part of the spec.
-  const isNamed = given.nodeName || given.targetSelector || nodeName === undefined;
-  const spec = isNamed ? given : { ...given, nodeName };
-  const asked = stop.aborted && !context.shutdown.aborted ? { ...spec, cancel: true } : spec;
-  let status: DiagnosisStatus = { ...before };
-  let hash = hashOf(object);
-  let pod: SeenPod | undefined;
-  for (;;) {
-    const find = stepAt.bind(undefined, context, spec, status);
-    const step = await retried(find, context);
-    if (!step.ok) return interrupted(step.error, context);
-    const { set, processor } = step.value;
-    const decided = now();
-    const decision = decideNext({
-      spec: asked,
-      status,
-      hash,
-      nodeName,
-      set,
-      pod,
-      hasOperation: () => processor !== undefined,
-      now: decided,
-      arrivalMs,
-    });
-    if (decision.kind === 'save') {
-      status = decision.status;
-      hash = decision.hash ?? hash;
-      continue;
-    }
-    if (decision.kind === 'find-pod') {
-      pod = await seenPod(decision.pod, restMs(spec, status, decided), context, stop);
-      if (context.shutdown.aborted) return 'interrupted';
-      continue;
-    }
-    const hasEnded = decision.kind === 'ended';
-    // A Diagnosis that had ended before stays as it is.
-    const isNew = !hasEnded || status.phase !== (before as DiagnosisStatus).phase;
-    if (isNew) status = { ...status, observedGeneration: metadata.generation };
-    if (hasEnded && isNew) status = await withMissingActions(status, metadata, set, context);
-    if (hasEnded) return { kind: 'ended', spec, status, hash };
-    const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
-    if (why !== undefined) {
-      const againAt = askAgainAt(spec, status, decided, arrivalMs);
-      return { kind: 'waits', why, againAt, spec, status, hash };
-    }
-    if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
-      throw new Error('the next step has no processor');
-    }
-    return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
+type NextStep = Next & { readonly kind: 'run' };
+
+class Drive {
+  readonly #context: DriverContext;
+  readonly #stop: AbortSignal;
+  readonly #now: () => Date;
+
+  constructor(context: DriverContext, stop: AbortSignal) {
+    this.#context = context;
+    this.#stop = stop;
+    this.#now = context.now ?? (() => new Date());
   }
-}
 
-async function seenPod(
-  pod: PodReference,
-  leftMs: number,
-  { findPod }: DriverContext,
-  stop: AbortSignal,
-): Promise<SeenPod> {
-  if (!findPod) return { state: 'found' };
-  const ending = stopWithin(leftMs, stop);
-  try {
-    return await findPod(pod, leftMs, ending);
-  } catch (error) {
-    // Stopped in the queue; the next decision says by what.
-    if (ending.aborted) return { state: 'unknown', why: 'stopped before the pod was looked for' };
-    throw error;
-  }
-}
-
-/** The graph, and the processor of the step at the checkpoint. */
-async function stepAt(
-  { lookup }: DriverContext,
-  { operationSet }: DiagnosisSpec,
-  { checkpoint }: DiagnosisStatus,
-): Promise<{ readonly set: SeenSet; readonly processor: Processor | undefined }> {
-  const set = await lookup.set(operationSet);
-  if (set.state !== 'ready' || !checkpoint) return { set, processor: undefined };
-  const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
-  return { set, processor: operation ? await lookup.operation(operation) : undefined };
-}
-
-function interrupted(error: StoreError, { shutdown, onError }: DriverContext): 'interrupted' {
-  if (!shutdown.aborted) onError?.(error.message);
-  return 'interrupted';
-}
-
-/** The object after the writes, or why the Diagnosis must be read and decided again. */
-async function save(
-  object: StoredObject,
-  { status: decided, ...assignment }: Assignment & Pick<Next, 'status'>,
-  context: DriverContext,
-): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
-  const { store, assign } = context;
-  const status = withResult(assignment.spec, decided);
-  const writes: ((current: StoredObject) => Promise<StoredObject>)[] = [];
-  if (assign && !isAssigned(object, assignment)) {
-    writes.push((current) => assign(current, assignment));
-  }
-  if (!isDeepStrictEqual(status, object.status ?? {})) {
-    writes.push((current) => store.updateStatus({ ...current, status }));
-  }
-  let current = object;
-  for (const write of writes) {
-    const last = current;
-    const answer = await written(() => write(last), context);
-    if (answer.ok) {
-      current = answer.value;
-      continue;
+  /** Until it ends or waits, or another writer has changed it. */
+  async from(object: StoredObject): Promise<Driven | 'changed'> {
+    const { shutdown } = this.#context;
+    let current = object;
+    while (!shutdown.aborted) {
+      const next = await this.#next(current);
+      if (next === 'interrupted') return { state: next };
+      const saved = await this.#save(current, next);
+      if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
+      current = saved;
+      if (next.kind === 'ended') return { state: 'ended', object: current };
+      if (next.kind === 'waits') {
+        return { state: 'waits', object: current, why: next.why, againAt: next.againAt };
+      }
+      const outcome = await this.#run(current, next);
+      const isCut = !('succeeded' in outcome && outcome.succeeded);
+      if (shutdown.aborted && isCut) break;
+      const stored =
+        'wanted' in outcome
+          ? await this.#save(current, this.#waiting(current, next, outcome))
+          : await storeResult(current, outcome, next.set.paths, this.#context, this.#stop);
+      if (typeof stored === 'string') return stored === 'changed' ? stored : { state: stored };
+      current = stored;
     }
-    const { reason } = answer.error;
-    if (reason === 'Conflict') return 'changed';
-    if (reason === 'NotFound') return 'gone';
-    if (!isUnstorable(answer.error)) return interrupted(answer.error, context);
-    // Such as one with a spec of the largest size.
-    const failed = await writeFailure(current, context);
-    if (failed.ok || failed.error.reason === 'Conflict') return 'changed';
-    return interrupted(failed.error, context);
+    return { state: 'interrupted' };
   }
-  return current;
-}
 
-async function outcomeOf(
-  object: StoredObject,
-  { node, processor, spec, status }: Next & { readonly kind: 'run' },
-  context: DriverContext,
-  stop: AbortSignal,
-): Promise<StepOutcome> {
-  const { runStep, largeResults, targetOf, now = () => new Date(), largeSteps } = context;
-  const { namespace = '', name, uid } = object.metadata;
-  const target = targetOf(spec);
-  const nodeName = target.state === 'here' ? target.nodeName : '';
-  const diagnosis: CurrentDiagnosis = { namespace, name, uid, nodeName, spec, status };
-  // A timer may fire a moment early, and the deadline must have passed then.
-  const leftMs = () => restMs(spec, status, now()) + 1;
-  const run = async (): Promise<StepOutcome> => {
-    const complete = await completeResults(uid, status, largeResults);
-    if (!complete.ok) return { succeeded: false, message: complete.why };
-    return runStep({
-      name: node.operation ?? '',
-      processor,
-      diagnosis,
-      input: stepInput({ ...diagnosis, status: { ...status, operationResults: complete.value } }),
-      restMs: leftMs(),
-      purpose: purposeOf(object.metadata, node),
-      stop,
-      onRetry: (retry) => void reportRetry(object, retry, context),
-    });
-  };
-  if (!status.largeResults || !largeSteps) return run();
-  const ending = stopWithin(leftMs(), stop);
-  return failingAlone(largeSteps.run(run, ending), ending);
-}
+  interrupted(error: StoreError): 'interrupted' {
+    const { shutdown, onError } = this.#context;
+    if (!shutdown.aborted) onError?.(error.message);
+    return 'interrupted';
+  }
 
-function planned(
-  { metadata: { generation } }: StoredObject,
-  next: Next & { readonly kind: 'run' },
-  request: ApprovalRequest,
-  { now = () => new Date() }: DriverContext,
-): Next {
-  const status = waitingFor(request, next.status, now());
-  return { ...next, status: { ...status, observedGeneration: generation } };
+  /** Makes several small decisions, to be saved in one write. */
+  async #next(object: StoredObject): Promise<Next | 'interrupted'> {
+    const { metadata, status: before = {} } = object;
+    const { shutdown, targetOf, arrivalMs } = this.#context;
+    const given = object.spec as DiagnosisSpec;
+    const target = targetOf(given);
+    const nodeName = target.state === 'here' ? target.nodeName : undefined;
+    // The node of a pod becomes part of the spec.
+    const isNamed = given.nodeName || given.targetSelector || nodeName === undefined;
+    const spec = isNamed ? given : { ...given, nodeName };
+    const asked = this.#stop.aborted && !shutdown.aborted ? { ...spec, cancel: true } : spec;
+    let status: DiagnosisStatus = { ...before };
+    let hash = hashOf(object);
+    let pod: SeenPod | undefined;
+    for (;;) {
+      const step = await retried(() => this.#stepAt(spec, status), this.#context);
+      if (!step.ok) return this.interrupted(step.error);
+      const { set, processor } = step.value;
+      const now = this.#now();
+      const hasOperation = () => processor !== undefined;
+      const seen = { spec: asked, status, hash, nodeName, set, pod, hasOperation, now, arrivalMs };
+      const decision = decideNext(seen);
+      if (decision.kind === 'save') {
+        status = decision.status;
+        hash = decision.hash ?? hash;
+        continue;
+      }
+      if (decision.kind === 'find-pod') {
+        pod = await this.#seenPod(decision.pod, restMs(spec, status, now));
+        if (shutdown.aborted) return 'interrupted';
+        continue;
+      }
+      const hasEnded = decision.kind === 'ended';
+      // A Diagnosis that had ended before stays as it is.
+      const isNew = !hasEnded || status.phase !== (before as DiagnosisStatus).phase;
+      if (isNew) status = { ...status, observedGeneration: metadata.generation };
+      if (hasEnded && isNew)
+        status = await withMissingActions(status, metadata, set, this.#context);
+      if (hasEnded) return { kind: 'ended', spec, status, hash };
+      const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
+      if (why !== undefined) {
+        const againAt = askAgainAt(spec, status, now, arrivalMs);
+        return { kind: 'waits', why, againAt, spec, status, hash };
+      }
+      if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
+        throw new Error('the next step has no processor');
+      }
+      return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
+    }
+  }
+
+  async #seenPod(pod: PodReference, leftMs: number): Promise<SeenPod> {
+    const { findPod } = this.#context;
+    if (!findPod) return { state: 'found' };
+    const ending = stopWithin(leftMs, this.#stop);
+    try {
+      return await findPod(pod, leftMs, ending);
+    } catch (error) {
+      // Stopped in the queue; the next decision says by what.
+      if (ending.aborted) return { state: 'unknown', why: 'stopped before the pod was looked for' };
+      throw error;
+    }
+  }
+
+  /** The graph, and the processor of the step at the checkpoint. */
+  async #stepAt(
+    { operationSet }: DiagnosisSpec,
+    { checkpoint }: DiagnosisStatus,
+  ): Promise<{ readonly set: SeenSet; readonly processor: Processor | undefined }> {
+    const { lookup } = this.#context;
+    const set = await lookup.set(operationSet);
+    if (set.state !== 'ready' || !checkpoint) return { set, processor: undefined };
+    const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
+    return { set, processor: operation ? await lookup.operation(operation) : undefined };
+  }
+
+  /** The object after the writes, or why the Diagnosis must be read and decided again. */
+  async #save(
+    object: StoredObject,
+    { status: decided, ...assignment }: Assignment & Pick<Next, 'status'>,
+  ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
+    const { store, assign } = this.#context;
+    const status = withResult(assignment.spec, decided);
+    const writes: ((current: StoredObject) => Promise<StoredObject>)[] = [];
+    if (assign && !isAssigned(object, assignment)) {
+      writes.push((current) => assign(current, assignment));
+    }
+    if (!isDeepStrictEqual(status, object.status ?? {})) {
+      writes.push((current) => store.updateStatus({ ...current, status }));
+    }
+    let current = object;
+    for (const write of writes) {
+      const last = current;
+      const answer = await written(() => write(last), this.#context);
+      if (answer.ok) {
+        current = answer.value;
+        continue;
+      }
+      const { reason } = answer.error;
+      if (reason === 'Conflict') return 'changed';
+      if (reason === 'NotFound') return 'gone';
+      if (!isUnstorable(answer.error)) return this.interrupted(answer.error);
+      // Such as one with a spec of the largest size.
+      const failed = await writeFailure(current, this.#context);
+      if (failed.ok || failed.error.reason === 'Conflict') return 'changed';
+      return this.interrupted(failed.error);
+    }
+    return current;
+  }
+
+  async #run(
+    object: StoredObject,
+    { node, processor, spec, status }: NextStep,
+  ): Promise<StepOutcome> {
+    const { runStep, largeResults, targetOf, largeSteps } = this.#context;
+    const stop = this.#stop;
+    const { namespace = '', name, uid } = object.metadata;
+    const target = targetOf(spec);
+    const nodeName = target.state === 'here' ? target.nodeName : '';
+    const diagnosis: CurrentDiagnosis = { namespace, name, uid, nodeName, spec, status };
+    // A timer may fire a moment early, and the deadline must have passed then.
+    const leftMs = () => restMs(spec, status, this.#now()) + 1;
+    const run = async (): Promise<StepOutcome> => {
+      const complete = await completeResults(uid, status, largeResults);
+      if (!complete.ok) return { succeeded: false, message: complete.why };
+      return runStep({
+        name: node.operation ?? '',
+        processor,
+        diagnosis,
+        input: stepInput({ ...diagnosis, status: { ...status, operationResults: complete.value } }),
+        restMs: leftMs(),
+        purpose: purposeOf(object.metadata, node),
+        stop,
+        onRetry: (retry) => void reportRetry(object, retry, this.#context),
+      });
+    };
+    if (!status.largeResults || !largeSteps) return run();
+    const ending = stopWithin(leftMs(), stop);
+    return failingAlone(largeSteps.run(run, ending), ending);
+  }
+
+  #waiting({ metadata: { generation } }: StoredObject, next: NextStep, request: ApprovalRequest) {
+    const status = waitingFor(request, next.status, this.#now());
+    return { ...next, status: { ...status, observedGeneration: generation } };
+  }
 }
