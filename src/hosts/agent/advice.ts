@@ -20,18 +20,14 @@ export function adviceFor(lookup: OperationLookup, nodeName: () => string) {
       return [...missing, ...notTakenIn(spec)];
     }
     if (kind !== 'Diagnosis') return [];
-    return [...(await missingForDiagnosis(spec, lookup)), ...otherNode(spec, nodeName())];
+    const until = 'within a minute';
+    const set = await lookup.set(String(spec.operationSet));
+    const missing =
+      set.state === 'ready'
+        ? await missingOperations(set.paths.flat(), lookup, until)
+        : await missingSet(spec, lookup, until);
+    return [...missing, ...otherNode(spec, nodeName())];
   };
-}
-
-async function missingForDiagnosis(
-  spec: NewObject['spec'],
-  lookup: OperationLookup,
-): Promise<readonly string[]> {
-  const until = 'within a minute';
-  const set = await lookup.set(String(spec.operationSet));
-  if (set.state !== 'ready') return missingSet(spec, lookup, until);
-  return missingOperations(set.paths.flat(), lookup, until);
 }
 
 function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {

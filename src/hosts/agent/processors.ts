@@ -39,7 +39,7 @@ export function processorBackend(
       const consent = async () => ({ given: isDryRun ? 'to-plan' : 'to-act' }) as const;
       const run = () =>
         withHost({ consent, stop, timeoutMs }, (host) =>
-          runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
+          runOperation({ name, processor, input, host, isDryRun }),
         );
       const own = processors.find((each) => each.path === path);
       try {

@@ -74,20 +74,21 @@ export async function serve(
   const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
   if (!lock.ok) return unusable(stateFolder, lock);
   if (!lock.value.isTaken) return lock.value;
-  // The lock says that no agent listens on a socket that a killed one left.
-  const tokens = await tried(
-    (async () => {
-      rmSync(socketIn(stateFolder), { force: true });
-      return ownTokens(stateFolder);
-    })(),
-  );
-  const opened = tokens.ok ? await storeIn(stateFolder, listener) : unusable(stateFolder, tokens);
-  const failure =
-    tokens.ok && 'store' in opened
-      ? await run(options, { ...tokens.value, store: opened.store }, stop, listener)
-      : (opened as Failure);
-  lock.value.lock.release();
-  return failure;
+  try {
+    const tokens = await tried(tokensIn(stateFolder));
+    if (!tokens.ok) return unusable(stateFolder, tokens);
+    const opened = await storeIn(stateFolder, listener);
+    if (!('store' in opened)) return opened;
+    return await run(options, { ...tokens.value, ...opened }, stop, listener);
+  } finally {
+    lock.value.lock.release();
+  }
+}
+
+/** The lock says that no agent listens on a socket that a killed one left. */
+async function tokensIn(stateFolder: string): Promise<OwnTokens> {
+  rmSync(socketIn(stateFolder), { force: true });
+  return ownTokens(stateFolder);
 }
 
 /** Only root may write there: nobody else can redirect our files. */
@@ -122,13 +123,9 @@ async function storeIn(
   }
 }
 
-interface Own extends OwnTokens {
-  readonly store: SqliteStore;
-}
-
 async function run(
   options: AgentServeOptions,
-  { store, token, intakeToken, isNew }: Own,
+  { store, token, intakeToken, isNew }: OwnTokens & { readonly store: SqliteStore },
   stop: AbortSignal,
   listener: ServeListener,
 ): Promise<Failure | undefined> {

@@ -1,11 +1,7 @@
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
 import type { Settled } from '../../node/repair/settle-unfinished.ts';
-import type {
-  HostRequest,
-  ProcessorHost,
-  WithHost,
-} from '../../pipeline/operations/processor-host.ts';
+import type { WithHost } from '../../pipeline/operations/processor-host.ts';
 import { earlierActions } from './earlier-actions.ts';
 import { openLiveNode } from './open-live-node.ts';
 import { type ManagedNode, openRepairOn } from './open-repair.ts';
@@ -19,59 +15,51 @@ export interface StepListener extends CheckListener {
   readonly onLetGo: (node: LiveNode) => Promise<void>;
 }
 
-/** Opens this node for one step after another. */
-export function stepHosts(node: ManagedNode, listener: StepListener): WithHost {
-  return (request, use) => withStepHost(node, request, use, listener);
-}
-
 const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
 
-/** Within the time of the step; an action that has started is not cut short. */
-async function withStepHost<T>(
-  managed: ManagedNode,
-  { timeoutMs, consent = noConsent, stop, purpose }: HostRequest,
-  use: (host: ProcessorHost) => Promise<T>,
-  listener: StepListener,
-): Promise<T> {
+/** Opens this node for each step, within its time; an action that has started is not cut short. */
+export function stepHosts(managed: ManagedNode, listener: StepListener): WithHost {
   const { access, settings, stateFolder } = managed;
-  const node = openLiveNode(access);
-  const acting = openLiveNode(access);
-  const limit = `the time limit of the step, ${timeoutMs / 1_000} s, was reached`;
-  const timer = setTimeout(() => node.endCheck(limit), timeoutMs);
-  const openRepair = async () => {
-    const repair = await openRepairOn(acting, managed);
-    if (repair.isOpen) listener.onSettled(repair.settled);
-    return repair;
-  };
-  try {
-    return await use({
-      snapshot: () => takeSnapshot(node, settings),
-      judge: async (fault, only) => {
-        const asked = { faults: [fault], settings, only, timeoutMs };
-        const looked = await runCheck(node, asked, listener);
-        const [judged] = looked.judged;
-        if (!judged) throw new Error(`nobody judged ${fault.id}`);
-        const storeEvidence = (id: string) =>
-          saveBundle(looked.bundle(), stateFolder, bundleNameOf(looked.report, id));
-        return { verdict: judged.verdict, storeEvidence };
-      },
-      consent,
-      openRepair,
-      earlierActions: async () => {
-        if (purpose === undefined) return { isKnown: true, done: [] };
-        return earlierActions(stateFolder, purpose, openRepair);
-      },
-      purpose,
-      timeoutMs,
-      stop,
-      stateFolder,
-      hostRoot: access.hostRoot,
-    });
-  } finally {
-    clearTimeout(timer);
-    for (const each of [node, acting]) {
-      each.close();
-      await listener.onLetGo(each);
+  return async ({ timeoutMs, consent = noConsent, stop, purpose }, use) => {
+    const node = openLiveNode(access);
+    const acting = openLiveNode(access);
+    const limit = `the time limit of the step, ${timeoutMs / 1_000} s, was reached`;
+    const timer = setTimeout(() => node.endCheck(limit), timeoutMs);
+    const openRepair = async () => {
+      const repair = await openRepairOn(acting, managed);
+      if (repair.isOpen) listener.onSettled(repair.settled);
+      return repair;
+    };
+    try {
+      return await use({
+        snapshot: () => takeSnapshot(node, settings),
+        judge: async (fault, only) => {
+          const asked = { faults: [fault], settings, only, timeoutMs };
+          const looked = await runCheck(node, asked, listener);
+          const [judged] = looked.judged;
+          if (!judged) throw new Error(`nobody judged ${fault.id}`);
+          const storeEvidence = (id: string) =>
+            saveBundle(looked.bundle(), stateFolder, bundleNameOf(looked.report, id));
+          return { verdict: judged.verdict, storeEvidence };
+        },
+        consent,
+        openRepair,
+        earlierActions: async () => {
+          if (purpose === undefined) return { isKnown: true, done: [] };
+          return earlierActions(stateFolder, purpose, openRepair);
+        },
+        purpose,
+        timeoutMs,
+        stop,
+        stateFolder,
+        hostRoot: access.hostRoot,
+      });
+    } finally {
+      clearTimeout(timer);
+      for (const each of [node, acting]) {
+        each.close();
+        await listener.onLetGo(each);
+      }
     }
-  }
+  };
 }

@@ -23,16 +23,12 @@ export interface Admitted {
 
 export type CheckHere = (resource: Resource) => readonly Problem[];
 
-interface Checks {
-  readonly fieldValidation: FieldValidation;
-  readonly checkHere: CheckHere;
-}
-
 /** Checks an object against the schema of its kind, and then its graph, patterns or targets. */
 export function admit(
   given: unknown,
   { kind, namespace }: Pick<ResourceTarget, 'kind' | 'namespace'>,
-  { fieldValidation, checkHere }: Checks,
+  fieldValidation: FieldValidation,
+  checkHere: CheckHere,
 ): Admitted {
   const { apiVersion, kind: name } = (given ?? {}) as Partial<Record<string, unknown>>;
   if (apiVersion !== API_VERSION || name !== kind.kind) {
@@ -105,8 +101,7 @@ function objectOf(resource: Resource, { scope }: Kind, namespace: string | undef
 }
 
 function invalid({ kind }: Kind, given: unknown, problems: readonly Problem[]): StatusError {
-  const { metadata } = given as { readonly metadata?: { readonly name?: unknown } };
-  const name = typeof metadata?.name === 'string' ? metadata.name : '';
+  const name = textAt(given, 'metadata', 'name') ?? '';
   const causes = problems.map(({ place, what, fix }) => {
     return { field: placeText(place), message: `${what}: ${fix}` };
   });

@@ -31,9 +31,10 @@ export function refusalAt(
       `host "${host}" is not a name of this server: use 127.0.0.1, localhost or its own name`,
     );
   }
+  const ownOrigins = [`http://${host}`, `https://${host}`];
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
-  if (isForeign || (origin !== undefined && !isSameOrigin(origin, host))) {
+  if (isForeign || (origin !== undefined && !ownOrigins.includes(origin))) {
     return new StatusError('Forbidden', `origin ${origin ?? 'of another site'} is not allowed`);
   }
   if (isTokenIn(authorization ?? '', access.token)) return undefined;
@@ -60,10 +61,6 @@ function nameIn(host: string): string {
 function isOwnName(name: string, { ownNames }: Access): boolean {
   if (isLoopback(name)) return true;
   return name !== '' && ownNames.some((own) => own.toLowerCase() === name);
-}
-
-function isSameOrigin(origin: string, host: string): boolean {
-  return origin === `http://${host}` || origin === `https://${host}`;
 }
 
 /** As a bearer token, or as the password of any user for clients that support Basic only. */

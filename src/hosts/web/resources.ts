@@ -94,7 +94,7 @@ async function checked(
   target: ResourceTarget,
   { fieldValidation }: WriteOptions,
 ): Promise<Admitted> {
-  const { object, warnings } = admit(given, target, { fieldValidation, checkHere });
+  const { object, warnings } = admit(given, target, fieldValidation, checkHere);
   return { object, warnings: [...warnings, ...(await adviceOn(object))] };
 }
 

@@ -143,13 +143,10 @@ async function answerTo(
     if (!isHealth) answering.trust();
     return await answering.handler(request);
   } catch (error) {
-    return failure(statusErrorOf(error, answering));
+    const status = statusErrorOf(error, answering);
+    const headers = status.code === 401 ? { 'WWW-Authenticate': 'Bearer realm="kubediag"' } : {};
+    return json(statusOf(status), status.code, headers);
   }
-}
-
-function failure(error: StatusError): WebAnswer {
-  const headers = error.code === 401 ? { 'WWW-Authenticate': 'Bearer realm="kubediag"' } : {};
-  return json(statusOf(error), error.code, headers);
 }
 
 function requestOf(message: IncomingMessage, stop: AbortSignal): WebRequest {

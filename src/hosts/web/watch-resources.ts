@@ -31,11 +31,14 @@ export function watchResources(
   }
   const end = AbortSignal.any([request.stop, AbortSignal.timeout(1_000 * secondsOf(request))]);
   const events = eventsOf(store, target, request, end);
+  const withBookmarks = /^(1|true)$/.test(request.query.get('allowWatchBookmarks') ?? '');
   const line = lineOf(target, request);
   const pieces = async function* (): AsyncGenerator<string> {
     open.count += 1;
     try {
-      for await (const event of events) yield line(event);
+      for await (const event of events) {
+        if (event.type !== 'BOOKMARK' || withBookmarks) yield line(event);
+      }
     } finally {
       open.count -= 1;
     }
@@ -80,15 +83,13 @@ function eventsOf(
   request: WebRequest,
   stop: AbortSignal,
 ): AsyncIterable<StoreEvent> {
-  const { query } = request;
   const selection = selectionOf(target, request);
-  const resourceVersion = query.get('resourceVersion') ?? '';
+  const resourceVersion = request.query.get('resourceVersion') ?? '';
   const { kind } = target.kind;
   const isFromStart = resourceVersion === '' || resourceVersion === '0';
-  const events = isFromStart
+  return isFromStart
     ? fromStart(store, kind, selection, stop)
     : store.watch(kind, { ...selection, resourceVersion, stop });
-  return /^(1|true)$/.test(query.get('allowWatchBookmarks') ?? '') ? events : changesIn(events);
 }
 
 /** Begins with all objects that exist. */
@@ -101,8 +102,4 @@ async function* fromStart(
   const { objects, resourceVersion } = await store.each(kind, selection);
   for await (const object of objects) yield { type: 'ADDED', object };
   yield* store.watch(kind, { ...selection, resourceVersion, stop });
-}
-
-async function* changesIn(events: AsyncIterable<StoreEvent>): AsyncGenerator<StoreEvent> {
-  for await (const event of events) if (event.type !== 'BOOKMARK') yield event;
 }

@@ -35,14 +35,14 @@ export function processorOf({ processor }: OperationSpec): Processor {
   const { timeoutSeconds, scriptRunner, function: code } = processor;
   if (scriptRunner) {
     const { script, argKeys = [], operationResultKey: key, ignoreExitCode } = scriptRunner;
-    return {
+    return defined({
       way: 'script',
       timeoutSeconds,
       script,
       argKeys,
-      ...(key ? { operationResultKey: key } : {}),
-      ...(ignoreExitCode ? { ignoreExitCode } : {}),
-    };
+      operationResultKey: key || undefined,
+      ignoreExitCode: ignoreExitCode || undefined,
+    });
   }
   if (code) {
     const { codeSource, runtime } = code;
@@ -58,7 +58,7 @@ export function processorOf({ processor }: OperationSpec): Processor {
     path,
     scheme,
     caBundle,
-    ...(insecureSkipTLSVerify ? { insecureSkipTLSVerify } : {}),
+    insecureSkipTLSVerify: insecureSkipTLSVerify || undefined,
     retries,
   });
 }

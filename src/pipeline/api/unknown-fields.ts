@@ -1,5 +1,5 @@
 import { isNearly } from '../../lib/std/is-nearly.ts';
-import type { Place, Problem } from './problem.ts';
+import { note, type Place, type Problem, problem } from './problem.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /** What happens to an object with unknown fields, as the Kubernetes API names it. */
@@ -13,27 +13,22 @@ export function unknownFields(
   validation: FieldValidation,
 ): readonly Problem[] {
   if (validation === 'Ignore') return [];
-  const isStrict = validation === 'Strict';
-  return [...unknownPlaces(schema, value, [])].map(({ place, known }) => ({
-    severity: isStrict ? 'problem' : 'note',
-    place,
-    what: isStrict ? UNKNOWN_FIELD : 'unknown field, dropped',
-    fix: fixFor(String(place.at(-1)), known),
-  }));
+  const report = (place: Place, fix: string) =>
+    validation === 'Strict'
+      ? problem(place, UNKNOWN_FIELD, fix)
+      : note(place, 'unknown field, dropped', fix);
+  return [...unknownPlaces(schema, value, [])].map(({ place, known }) =>
+    report(place, fixFor(String(place.at(-1)), known)),
+  );
 }
 
 export const UNKNOWN_FIELD = 'unknown field';
-
-interface UnknownPlace {
-  readonly place: Place;
-  readonly known: readonly string[];
-}
 
 function* unknownPlaces(
   { properties, additionalProperties, items }: StructuralSchema,
   value: unknown,
   place: Place,
-): Generator<UnknownPlace> {
+): Generator<{ readonly place: Place; readonly known: readonly string[] }> {
   if (Array.isArray(value)) {
     if (!items) return;
     for (const [index, item] of value.entries()) {

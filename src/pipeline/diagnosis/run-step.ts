@@ -68,8 +68,7 @@ export function stepsOn(node: StepNode): RunStep {
     const run = async () => {
       stop.throwIfAborted();
       const limited: Limited = (attempt) => exchanges.run(attempt, stop);
-      const retrying = onRetry ? { onRetry } : {};
-      const step = { name, processor, input, timeoutMs, isDryRun, limited, ...retrying };
+      const step = { name, processor, input, isDryRun, limited, onRetry };
       return withHost(request, (host) => runOperation({ ...step, host }));
     };
     const own = ownProcessor(processor);

@@ -40,42 +40,36 @@ function sizeProblems({ length }: readonly GraphNode[]): readonly Problem[] {
   return [problem([], `the graph has ${length} nodes, and the limit is ${NODES_MAX}`, fix)];
 }
 
-function startProblems([start]: readonly GraphNode[]): readonly Problem[] {
-  const problems: Problem[] = [];
+function* startProblems([start]: readonly GraphNode[]): Generator<Problem> {
   if (start?.operation) {
     const fix = 'put a node without operation before it, and add one to all positions';
     const what = `the first node is the start of the graph and cannot have an operation, but has "${start.operation}"`;
-    problems.push(problem([0, 'operation'], what, fix));
+    yield problem([0, 'operation'], what, fix);
   }
   if (start?.dependences && start.dependences.length > 0) {
     const what = 'the first node cannot have dependences: no node comes before it';
-    problems.push(problem([0, 'dependences'], what, 'remove its dependences'));
+    yield problem([0, 'dependences'], what, 'remove its dependences');
   }
-  return problems;
 }
 
-function nodeProblems(
+function* nodeProblems(
   { id, operation, to = [] }: GraphNode,
   index: number,
   list: readonly GraphNode[],
-): readonly Problem[] {
-  const problems: Problem[] = [];
+): Generator<Problem> {
   if (index > 0 && !operation) {
-    problems.push(problem([index], `node ${index} has no operation`, 'set its operation'));
+    yield problem([index], `node ${index} has no operation`, 'set its operation');
   }
   if (id !== undefined && id !== index) {
     const what = `the id of this node is ${id}, but its position in the list is ${index}`;
-    problems.push(note([index, 'id'], what, `use "id: ${index}": only the position counts`));
+    yield note([index, 'id'], what, `use "id: ${index}": only the position counts`);
   }
   for (const [at, target] of to.entries()) {
     const place = [index, 'to', at];
-    if (to.indexOf(target) < at) {
-      problems.push(note(place, `node ${target} is listed twice`, 'list it once'));
-    } else {
-      problems.push(...edgeProblems(place, index, target, list.length));
-    }
+    if (to.indexOf(target) < at)
+      yield note(place, `node ${target} is listed twice`, 'list it once');
+    else yield* edgeProblems(place, index, target, list.length);
   }
-  return problems;
 }
 
 function edgeProblems(place: Place, from: number, to: number, size: number): readonly Problem[] {

@@ -80,43 +80,22 @@ function foldersFor(input: StepInput, filepath: string | undefined): Folders {
 }
 
 function isPlain(path: string): boolean {
-  return (
-    !path.includes('\0') &&
-    path
-      .slice(1)
-      .split('/')
-      .every((part) => !/^[.]{0,2}$/.test(part))
-  );
+  const parts = path.slice(1).split('/');
+  return !path.includes('\0') && parts.every((part) => !/^[.]{0,2}$/.test(part));
 }
 
-interface CoreFile {
-  readonly path: string;
-  readonly sizeBytes: number;
-  readonly modified: string;
-}
-
-async function coresIn(
-  snapshot: Snapshot,
-  folder: string,
-  mayBeMissing: boolean,
-): Promise<readonly CoreFile[]> {
+async function coresIn(snapshot: Snapshot, folder: string, mayBeMissing: boolean) {
   const names = await attempt(namesIn(snapshot, folder));
   if (!names.known) {
     if (mayBeMissing && names.error.failure === 'missing') return [];
     throw names.error;
   }
   const entries = await snapshot.node.ask('entries', { path: folder, names: names.value });
-  return entries.flatMap(({ name, status }) =>
-    status?.type === 'file'
-      ? [
-          {
-            path: `${folder}/${name}`,
-            sizeBytes: status.sizeBytes,
-            modified: new Date(status.modifiedMs).toISOString(),
-          },
-        ]
-      : [],
-  );
+  return entries.flatMap(({ name, status }) => {
+    if (status?.type !== 'file') return [];
+    const modified = new Date(status.modifiedMs).toISOString();
+    return [{ path: `${folder}/${name}`, sizeBytes: status.sizeBytes, modified }];
+  });
 }
 
 async function namesIn(snapshot: Snapshot, folder: string): Promise<readonly string[]> {

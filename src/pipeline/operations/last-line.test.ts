@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastLine } from './last-line.ts';
+import { lastLine } from './run-function.ts';
 
 test.each([
   ['hello', 'hello'],

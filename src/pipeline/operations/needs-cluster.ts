@@ -1,4 +1,4 @@
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { failedWith, needed, type OperationResult } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 
 const POD = 'collector.kubernetes.pod.detail';
@@ -18,7 +18,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: ['recover.kubernetes.node_cordon.result.name'],
     repairs: true,
-    run: ({ node = '<node>' }) => needed(`kubectl cordon ${node}`),
+    run: async ({ node = '<node>' }) => needsServer(`kubectl cordon ${node}`),
   },
   {
     path: '/processor/statefulsetDetailCollector',
@@ -28,7 +28,16 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     readsElse: [POD],
     writes: [STATEFULSET],
     repairs: false,
-    run: (input) => (input[NAME] && input[NAMESPACE] ? collect(input) : collectOwner(input)),
+    async run({ [NAME]: name, [NAMESPACE]: namespace, [POD]: pod }) {
+      if (name && namespace) {
+        return needsServer(`kubectl get statefulset -n ${namespace} ${name} -o json`);
+      }
+      if (pod) return needsServer('kubectl get statefulset -o json');
+      const either = `${NAME} and ${NAMESPACE}, or else ${POD}`;
+      return failedWith(
+        `this step needs ${either}, and nobody gave them: set the first two as parameters`,
+      );
+    },
   },
   {
     path: '/processor/statefulsetStuck',
@@ -40,31 +49,15 @@ export const clusterProcessors: readonly OwnProcessor[] = [
       'recover.kubernetes.statefulset_stuck.bug_link',
     ],
     repairs: true,
-    run: (input) => {
+    async run(input) {
       const missing = [STATEFULSET, POD].find((key) => !input[key]);
-      if (missing !== undefined) return lacking(missing);
-      return needed('kubectl delete pod, once you have seen that it is the stuck one');
+      if (missing) return failedWith(needed(missing, 'let its collector be earlier'));
+      return needsServer('kubectl delete pod, once you have seen that it is the stuck one');
     },
   },
 ];
 
-function collect(input: StepInput): Promise<OperationResult> {
-  return needed(`kubectl get statefulset -n ${input[NAMESPACE]} ${input[NAME]} -o json`);
-}
-
-async function collectOwner(input: StepInput): Promise<OperationResult> {
-  if (input[POD]) return needed('kubectl get statefulset -o json');
-  const either = `${NAME} and ${NAMESPACE}, or else ${POD}`;
-  return failedWith(
-    `this step needs ${either}, and nobody gave them: set the first two as parameters`,
-  );
-}
-
-async function needed(manual: string): Promise<OperationResult> {
+function needsServer(manual: string): OperationResult {
   const why = 'this step needs the API server, and a node alone has none; nothing was changed';
   return failedWith(`${why}; manually: ${manual}`);
-}
-
-async function lacking(key: string): Promise<OperationResult> {
-  return failedWith(`this step needs ${key}, and nobody gave it: let its collector be earlier`);
 }

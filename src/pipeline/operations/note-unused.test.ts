@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { processors } from './catalogue.ts';
-import { noteUnused } from './note-unused.ts';
+import { noteUnused } from './run-operation.ts';
 
 const processor = { writes: ['a.result'], unused: { 'param.pid': 'no process is touched' } };
 const done = { succeeded: true, results: { 'a.result': 'x' } } as const;

@@ -1,4 +1,5 @@
 import { defined } from '../../lib/std/defined.ts';
+import { jsonValue } from '../../lib/std/json-value.ts';
 import { attempt } from '../../node/model/attempt.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepReason, StepResult } from '../api/results.ts';
@@ -33,4 +34,14 @@ export async function collected(key: string, read: Promise<string>): Promise<Ope
   const answered = await attempt(read);
   if (!answered.known) return failedWith(answered.why);
   return { succeeded: true, results: { [key]: answered.value } };
+}
+
+/** The results in what somebody answered, or why they are none. `null` is none at all, and right. */
+export function resultsIn(text: string): Readonly<Record<string, string>> | string {
+  const value = jsonValue(text)?.value;
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) return 'its answer is no JSON object';
+  const wrong = Object.entries(value).find(([, each]) => typeof each !== 'string');
+  if (wrong) return `in its answer "${wrong[0]}" is no text, and all values must be`;
+  return value as Record<string, string>;
 }

@@ -61,12 +61,7 @@ export async function recoverFindings(
     decide: (plan) => host.consent(...(requests.get(plan) as Request)),
     saveEvidence: ({ finding }) => storeEvidence(finding),
   });
-  return [...recovered, ...results.map(recoveredOf)].map((each) =>
-    withActions(
-      earlier.filter(({ finding }) => finding === each.id),
-      each,
-    ),
-  );
+  return [...recovered, ...results.map(recoveredOf)].map((each) => withActions(each, earlier));
 }
 
 /** Asks again for consent, because the person may have changed their mind. */
@@ -80,11 +75,8 @@ function recoveredOf(result: PlanResult): Recovered {
   const { plan } = result;
   const id = plan.finding;
   if (result.state === 'planned') return { id, state: 'planned', record: planned(plan) };
-  if (result.state === 'declined') {
-    return { id, state: 'refused', why: result.why, record: planned(plan) };
-  }
-  if (result.state === 'prevented') {
-    const why = failureText('refused', result.failure);
+  if (result.state === 'declined' || result.state === 'prevented') {
+    const why = 'why' in result ? result.why : failureText('refused', result.failure);
     return { id, state: 'refused', why, record: planned(plan) };
   }
   const { state, performed } = result;
@@ -111,9 +103,10 @@ function performedRecord(
 }
 
 /** What became of a recovery, with what an earlier attempt has done for it. */
-function withActions(earlier: readonly JournalRecord[], recovered: Recovered): Recovered {
-  if (earlier.length === 0) return recovered;
-  const { actions: before = [] } = actionsOf(earlier);
+function withActions(recovered: Recovered, earlier: readonly JournalRecord[]): Recovered {
+  const own = earlier.filter(({ finding }) => finding === recovered.id);
+  if (own.length === 0) return recovered;
+  const { actions: before = [] } = actionsOf(own);
   const { record } = recovered;
   return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
 }

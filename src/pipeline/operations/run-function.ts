@@ -6,10 +6,8 @@ import { systemProgram } from '../../lib/process/system-program.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { exitFailure } from './exit-failure.ts';
-import { lastLine } from './last-line.ts';
 import { ANSWER_BYTES_MAX, CODE_BYTES_MAX } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
-import { resultsIn } from './results-in.ts';
+import { failedWith, type OperationResult, resultsIn, type StepInput } from './operation-result.ts';
 
 type FunctionProcessor = Extract<Processor, { way: 'function' }>;
 
@@ -113,6 +111,16 @@ function resultOf(ended: ProgramResult, step: FunctionStep): OperationResult {
   if (typeof results !== 'string') return { succeeded: true, results };
   const nothing = 'its handler returned nothing, and the last line that it printed';
   return failedWith(answer ? results : `${nothing} is no answer: ${results}`);
+}
+
+/** The last line with anything in it, or nothing. A line ends with a line feed, a return, or both. */
+export function lastLine(text: string): string {
+  return (
+    text
+      .split(/[\r\n]+/)
+      .findLast((line) => line.trim() !== '')
+      ?.trim() ?? ''
+  );
 }
 
 /**

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { printable } from '../../lib/std/printable.ts';
 import { redactSentence } from '../../node/redaction/redact-prose.ts';
 import { BODY_SHOWN_BYTES_MAX, JITTER_SHARE, REDIRECTS_MAX, RETRY_WAITS_MS } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
-import { resultsIn } from './results-in.ts';
+import { failedWith, type OperationResult, resultsIn, type StepInput } from './operation-result.ts';
 import {
   type Asked,
   type Exchanged,
@@ -23,9 +22,9 @@ export interface HttpStep {
   readonly trust?: ServerTrust;
   /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
   readonly waitsMs?: readonly number[];
-  readonly limited?: Limited;
+  readonly limited?: Limited | undefined;
   /** Called before it waits for the next attempt. */
-  readonly onRetry?: (retry: Retry) => void;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
 /** A server could not be reached, and is asked again. */
@@ -74,13 +73,9 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
     const waitMs = usualMs * (1 + Math.random() * JITTER_SHARE);
     const why = `${url}: ${attempted.lost}`;
     onRetry?.({ attempts: attempt, why, nextAt: new Date(Date.now() + waitMs) });
-    await pause(waitMs, stop);
+    // Ends early when it is stopped.
+    await sleep(waitMs, undefined, { signal: stop }).catch(() => {});
   }
-}
-
-/** Ends early, and does not throw, when it is stopped. */
-async function pause(ms: number, stop: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
 async function attemptOnce(url: string, first: Asked, limits: ExchangeLimits): Promise<Attempt> {

@@ -45,7 +45,7 @@ function run(
   });
   if (resource?.kind !== 'Operation') throw new Error(JSON.stringify(problems));
   const processor = processorOf(resource.spec);
-  return runOperation({ name: 'one', processor, input, timeoutMs: 5_000, host, isDryRun });
+  return runOperation({ name: 'one', processor, input, host, isDryRun });
 }
 
 const own = (name: string) => ({ httpServer: { path: `/processor/${name}` } });

@@ -1,7 +1,6 @@
 import type { Processor } from '../api/processor-of.ts';
 import { processors } from './catalogue.ts';
 import { AGENT_PORT, ANSWER_BYTES_MAX, OVERTIME_MS, RETRY_WAITS_MS } from './limits.ts';
-import { noteUnused } from './note-unused.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -15,7 +14,6 @@ export interface OperationStep {
   readonly name: string;
   readonly processor: Processor;
   readonly input: StepInput;
-  readonly timeoutMs: number;
   readonly host: ProcessorHost;
   /** Nothing may be changed: what we do not know is then not run. */
   readonly isDryRun: boolean;
@@ -28,7 +26,8 @@ type HttpProcessor = Extract<Processor, { way: 'http' }>;
 
 /** Carries out one Operation. Whatever goes wrong with it is its result. */
 export async function runOperation(step: OperationStep): Promise<OperationResult> {
-  const { processor, input, host, isDryRun, timeoutMs, name, limited, onRetry } = step;
+  const { processor, input, host, isDryRun, name, limited, onRetry } = step;
+  const { timeoutMs, stop } = host;
   const own = ownProcessor(processor);
   if (own) {
     const running = own.run(input, host);
@@ -44,21 +43,16 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     const why = 'dry run: nobody knows what it would change, so it was not run';
     return failedWith(why, undefined, 'Refused');
   }
-  const { stop } = host;
   if (processor.way === 'script') {
     return runScript({ script: processor, name, input, timeoutMs, stop });
   }
   if (processor.way === 'function') {
-    return withinTime(
-      runFunction({ function: processor, name, input, timeoutMs, stop }),
-      timeoutMs,
-    );
+    const running = runFunction({ function: processor, name, input, timeoutMs, stop });
+    return withinTime(running, timeoutMs);
   }
   const waitsMs = RETRY_WAITS_MS.slice(0, processor.retries);
-  const trust = trustOf(processor);
-  const url = urlOf(processor);
-  const turn = { ...(limited ? { limited } : {}), ...(onRetry ? { onRetry } : {}) };
-  return runHttp({ url, input, timeoutMs, stop, trust, waitsMs, ...turn });
+  const server = { url: urlOf(processor), trust: trustOf(processor), waitsMs };
+  return runHttp({ ...server, input, timeoutMs, stop, limited, onRetry });
 }
 
 /** The processor of ours that an Operation without an address means. */
@@ -84,6 +78,19 @@ function trustOf({ caBundle, insecureSkipTLSVerify }: HttpProcessor): ServerTrus
     ...(caBundle ? { authorities: Buffer.from(caBundle, 'base64').toString('utf8') } : {}),
     ...(insecureSkipTLSVerify ? { isBlind: true } : {}),
   };
+}
+
+/** The result, with a word on what somebody gave and nothing here uses: they may rely on it. */
+export function noteUnused(
+  { unused = {}, writes }: Pick<OwnProcessor, 'unused' | 'writes'>,
+  input: StepInput,
+  result: OperationResult,
+): OperationResult {
+  const given = Object.entries(unused).filter(([key]) => input[key]);
+  if (given.length === 0) return result;
+  const text = given.map(([key, why]) => `${key} is not used: ${why}`).join('; ');
+  if (!result.succeeded) return { ...result, message: `${result.message}; ${text}` };
+  return { ...result, results: { ...result.results, [`${writes[0]}.note`]: text } };
 }
 
 /** Ours are held to what others are held to. */

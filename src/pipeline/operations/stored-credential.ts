@@ -42,9 +42,9 @@ export async function storedCredential<K extends string>(
     return `${path} is no credential: it must have ${names} and a list "addresses"`;
   }
   const mayKnow = addresses.flatMap((each) => URL.parse(each)?.origin ?? []);
-  const unknownContainer = servers.find(({ origin }) => !mayKnow.includes(origin));
-  if (unknownContainer === undefined) return Object.fromEntries(held) as Record<K, string>;
-  return `refused: the credential ${name} is not for ${unknownContainer.origin}; its file says for whom it is`;
+  const other = servers.find(({ origin }) => !mayKnow.includes(origin));
+  if (other === undefined) return Object.fromEntries(held) as Record<K, string>;
+  return `refused: the credential ${name} is not for ${other.origin}; its file says for whom it is`;
 }
 
 function isTexts(value: unknown): value is readonly string[] {
