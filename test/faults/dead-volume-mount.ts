@@ -25,6 +25,8 @@ const line = (id: number, target: string, type: string, source: string, device =
   `${id} 27 ${device} / ${target} rw,relatime shared:90 - ${type} ${source} rw`;
 const cephfsLine = line(210, CEPHFS, 'ceph', '10.0.0.7:6789:/volumes/data');
 const csiLine = line(211, CSI, 'fuse.ceph-fuse', 'ceph-fuse');
+const FUSE_CONTROL = '/sys/fs/fuse/connections';
+const fuseControlLine = `29 21 0:48 / ${FUSE_CONTROL} rw shared:20 - fusectl none rw`;
 const nfsLine = line(212, NFS, 'nfs4', 'nas.example:/export/share');
 
 const apiPod = (uid = LIVE) => ({
@@ -64,6 +66,8 @@ interface DeadNode extends Partial<SyntheticWorker> {
   readonly hidesPods?: boolean;
   /** A process in the cgroup of this pod. */
   readonly runs?: string;
+  /** Requests that wait for the server of the FUSE filesystem 0:57. */
+  readonly requests?: number;
 }
 
 interface MadeStack {
@@ -91,6 +95,9 @@ function deadNode(created: DeadNode): NodeMaker {
   maker.clock = new Date('2026-04-04T16:40:00Z');
   for (const [target, probe] of Object.entries(created.probes ?? {}))
     addProbe(maker, target, probe);
+  if (created.requests !== undefined) {
+    maker.file(`/proc/812/root${FUSE_CONTROL}/57/waiting`, `${created.requests}\n`);
+  }
   addThreads(maker, created);
   maker.set('processes', { all: 'processes' }, { answer: processesOf(created.runs) });
   addHealth(maker, created.health ?? 'ok');
@@ -231,6 +238,21 @@ const SILENT_LOG = [
 const PLEG_LINE =
   'E0404 16:39:14.931705     812 kubelet.go:1879] skipping pod synchronization - [container runtime is down, PLEG is not healthy: pleg was last seen active 3m13.1s ago; threshold is 3m0s]';
 
+const UNMOUNTER_LINE = `E0330 15:57:58.114341     812 nestedpendingoperations.go:270] UnmountVolume.NewUnmounter failed for volume "data" (UniqueName: "x") pod "${ORPHAN}" (UID: "${ORPHAN}") : open vol_data.json: no such file or directory`;
+const RECONSTRUCTION_LINE = `E0330 15:57:58.114341     812 reconciler.go:376] Could not construct volume information, cleanup the mounts. (pod.UID ${ORPHAN}, volume.SpecName data): no volume plugin matched`;
+const TEARDOWN_LINE = `E0330 15:57:58.114341     812 nestedpendingoperations.go:270] UnmountVolume.TearDown failed for volume "data" (UniqueName: "x") pod "${ORPHAN}" (UID: "${ORPHAN}") : rmdir: device or resource busy`;
+
+/** A loop that was at work after the complaint of its health check, and one that was not. */
+const COMPLAINT =
+  'I0404 16:20:14.331705     812 healthz.go:177] healthz check syncloop failed: sync Loop took longer than expected';
+const LOOP_SINCE = [COMPLAINT, QUIET_LOG[0] ?? ''];
+const LONG_AGO = [
+  COMPLAINT.replace('16:20', '15:20'),
+  'E0404 16:39:14.331705     812 nestedpendingoperations.go:270] Output: umount: /x: target is busy.',
+];
+/** In newer versions the complaint is the second line of an entry, without a time. */
+const UNTIMED_COMPLAINT = [QUIET_LOG[0] ?? '', '[-]syncloop failed: reason withheld'];
+
 const SHORT_SILENT_LOG = [
   'I0404 16:37:02.936114     812 kubelet.go:2012] SyncLoop (housekeeping)',
   'I0404 16:39:02.331705     812 kubelet_node_status.go:70] something else',
@@ -300,6 +322,11 @@ const IN_DEVICE_PLUGIN = stack(
   ...LOOP,
 );
 const AT_EASE = stack('select', ...LOOP);
+const SLEEPS = stack('sleep', 'time.Sleep', `${K}syncLoop`, `${K}Run`);
+const IN_A_PLUGIN_FOR_A_MINUTE = IN_DEVICE_PLUGIN.replace('12 minutes', '1 minutes');
+const TWO_LOOPS = `${AT_EASE}\n${AT_EASE.replace('goroutine 331', 'goroutine 332')}`;
+/** Of a kubelet that has not begun with its loop. */
+const WITHOUT_LOOP = stack('select, 2 minutes', 'k8s.io/kubernetes/pkg/kubelet/cm.start');
 const AMONG_ORPHANS_FOR_A_MOMENT = AMONG_ORPHANS.replace('syscall, 7 minutes', 'syscall');
 const WRITES_ITS_LOG = stack(
   'syscall, 4 minutes',
@@ -326,8 +353,28 @@ const orphaned = { mounts: [cephfsLine], probes: { [CEPHFS]: 'dead' } } as const
 const csi = { mounts: [csiLine], probes: { [CSI]: 'dead' }, version: 'v1.36.3' } as const;
 /** A worker node without any credential: the kubelet reports nothing. */
 const csiHidden = { ...csi, waitsOn: [CSI], health: 'denied', hidesPods: true } as const;
+const nfs: DeadNode = { mounts: [nfsLine], probes: { [NFS]: 'dead' } };
+const filesystems = (plugin: string, uid: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    target: volume(plugin, `pvc-${index}`, uid),
+    device: `0:${70 + index}`,
+    id: 300 + index,
+  }));
+const deadOrphans = filesystems('cephfs', ORPHAN, 5);
+const deadMountLines = deadOrphans.map(({ id, target, device }) =>
+  line(id, target, 'ceph', '10.0.0.7:6789:/volumes/data', device),
+);
+const deadProbes = Object.fromEntries(deadOrphans.map(({ target }) => [target, 'dead'] as const));
 const liveTarget = volume('nfs', 'share', LIVE);
 const liveLine = line(213, liveTarget, 'nfs4', 'nas.example:/export/live', '0:58');
+const otherLiveLine = line(
+  221,
+  volume('nfs', 'other', LIVE),
+  'nfs4',
+  'nas.example:/export/other',
+  '0:60',
+);
+const csiSubpath = `${KUBELET_ROOT}/pods/${ORPHAN}/volume-subpaths/pvc-7/app`;
 const subpath = `${KUBELET_ROOT}/pods/${ORPHAN}/volume-subpaths/data/app/0`;
 
 const described: Readonly<Record<string, DeadNode>> = {
@@ -393,6 +440,127 @@ const described: Readonly<Record<string, DeadNode>> = {
     log: [...SILENT_LOG, PLEG_LINE],
   },
   'latent-nobody-waits': { ...orphaned },
+  'active-with-subpaths-of-a-csi-volume': {
+    ...csi,
+    mounts: [
+      line(217, `${csiSubpath}/0`, 'fuse.ceph-fuse', 'ceph-fuse'),
+      line(218, `${csiSubpath}/1`, 'fuse.ceph-fuse', 'ceph-fuse'),
+      csiLine,
+    ],
+    waitsOn: [CSI],
+    health: 'failing',
+  },
+  'active-a-thread-waits-for-long-and-the-loop-is-still': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    waited: { ms: 7 * 60_000 },
+    health: 'failing',
+  },
+  'active-after-a-teardown-that-failed': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    health: 'failing',
+    log: [TEARDOWN_LINE],
+  },
+  'active-on-an-unknown-mount-after-a-failed-unmount': {
+    health: 'failing',
+    threadsFail: true,
+    dump: AMONG_ORPHANS,
+    log: SILENT_LOG,
+  },
+  'active-on-an-unknown-mount-after-a-failed-teardown': {
+    health: 'failing',
+    threadsFail: true,
+    dump: AMONG_ORPHANS,
+    log: [TEARDOWN_LINE],
+  },
+  'active-and-another-thread-of-another-filesystem': {
+    mounts: [cephfsLine, line(219, NFS, 'nfs4', 'nas.example:/export/share', '0:59')],
+    probes: { [CEPHFS]: 'dead', [NFS]: 'dead' },
+    waitsOn: [CEPHFS],
+    health: 'failing',
+    dump: AMONG_ORPHANS,
+    version: 'v1.20.2',
+  },
+  'latent-requests-wait-for-the-server': {
+    ...csi,
+    mounts: [fuseControlLine, csiLine],
+    requests: 3,
+    log: [UNMOUNTER_LINE],
+  },
+  'latent-one-request-waits-for-the-server': {
+    ...csi,
+    mounts: [fuseControlLine, csiLine],
+    requests: 1,
+    log: [RECONSTRUCTION_LINE],
+  },
+  'latent-nfs-and-a-newer-kubelet-waits-all-the-same': {
+    ...nfs,
+    version: 'v1.36.3',
+    waitsOn: [NFS],
+  },
+  'latent-the-loop-sleeps': { ...orphaned, waitsOn: [CEPHFS], health: 'denied', dump: SLEEPS },
+  'latent-the-loop-came-back-after-the-complaint': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    health: 'denied',
+    log: LOOP_SINCE,
+  },
+  'latent-the-complaint-is-of-long-ago': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    health: 'denied',
+    log: LONG_AGO,
+  },
+  'active-by-a-complaint-without-a-time': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    health: 'denied',
+    log: UNTIMED_COMPLAINT,
+  },
+  'latent-a-complaint-without-a-time-before-the-loop': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    health: 'denied',
+    log: UNTIMED_COMPLAINT.toReversed(),
+  },
+  'latent-the-log-is-silent-for-less-than-a-minute': {
+    ...orphaned,
+    waitsOn: [CEPHFS],
+    health: 'denied',
+    log: [
+      ...SHORT_SILENT_LOG.slice(0, 1),
+      'I0404 16:37:52.331705     812 kubelet_node_status.go:70] something else',
+    ],
+  },
+  'latent-threads-of-which-one-has-no-stack': {
+    ...csiHidden,
+    waitsOn: [CSI, `${CSI}/folder`],
+    stacks: [STATISTICS_STACK],
+  },
+  'latent-a-stack-of-no-part-of-the-kubelet': {
+    ...csiHidden,
+    stacks: [{ functions: ['syscall.Syscall', 'os.Stat', 'main.watch', 'runtime.goexit'] }],
+  },
+  'latent-more-dead-mounts-than-are-probed': { mounts: deadMountLines, probes: deadProbes },
+  'latent-and-volumes-of-running-pods-are-not-probed': {
+    mounts: [...deadMountLines.slice(0, 4), liveLine, otherLiveLine],
+    probes: deadProbes,
+    runs: LIVE,
+  },
+  'latent-and-a-volume-of-a-running-pod-is-not-probed': {
+    mounts: [...deadMountLines.slice(0, 4), liveLine],
+    probes: deadProbes,
+    runs: LIVE,
+  },
+  'unclear-dump-without-a-loop': { health: 'failing', dump: WITHOUT_LOOP, threadsFail: true },
+  'unclear-dump-with-two-loops': { health: 'failing', dump: TWO_LOOPS, threadsFail: true },
+  'unclear-pod-of-a-network-volume': {
+    mounts: [cephfsLine],
+    probes: { [CEPHFS]: 'alive' },
+    hidesPods: true,
+    sandboxes: [{ podUid: ORPHAN, isReady: false }],
+  },
   'latent-on-a-block-device': {
     mounts: [cephfsLine.replace(' - ceph ', ' - xfs ')],
     probes: { [CEPHFS]: 'dead' },
@@ -452,6 +620,18 @@ const described: Readonly<Record<string, DeadNode>> = {
   'writes-its-log': { health: 'failing', dump: WRITES_ITS_LOG },
   'removes-a-large-folder': { health: 'failing', dump: REMOVES_A_LARGE_FOLDER },
   'unclear-path-of-a-thread': { health: 'failing', waitsOn: [null] },
+  'loop-sleeps-until-the-runtime-is-ready': { health: 'failing', dump: SLEEPS },
+  'device-plugin-blocks-the-loop-for-a-minute': {
+    health: 'failing',
+    dump: IN_A_PLUGIN_FOR_A_MINUTE,
+    log: [...SILENT_LOG.slice(1), PLEG_LINE],
+  },
+  'unclear-runtime-not-ready-and-a-dump-without-a-loop': {
+    health: 'failing',
+    threadsFail: true,
+    dump: WITHOUT_LOOP,
+    log: [...SILENT_LOG.slice(1), PLEG_LINE],
+  },
   'device-plugin-blocks-the-loop': { health: 'failing', dump: IN_DEVICE_PLUGIN },
   'runtime-not-ready': {
     health: 'failing',
@@ -515,6 +695,26 @@ const described: Readonly<Record<string, DeadNode>> = {
   healthy: {},
 };
 
+/** An NFS mount of an orphaned pod is dead, on a kubelet of this version. */
+export function nfsNode(version: string): NodeMaker {
+  return deadNode({ ...nfs, version });
+}
+
+/** A mount of this type answers, or is not touched; whether its pod lives is not known. */
+export function nodeOfUncertainPod(fsType: string, probe?: Probe): NodeMaker {
+  return deadNode({
+    mounts: [cephfsLine.replace(' - ceph ', ` - ${fsType} `)],
+    ...(probe ? { probes: { [CEPHFS]: probe } } : {}),
+    hidesPods: true,
+    sandboxes: [{ podUid: ORPHAN, isReady: false }],
+  });
+}
+
+/** As above, of a pod that is gone. */
+export function nodeOfOrphan(fsType: string): NodeMaker {
+  return deadNode({ mounts: [cephfsLine.replace(' - ceph ', ` - ${fsType} `)] });
+}
+
 export function nodes(): SyntheticNodes {
   return syntheticNodes(described, deadNode);
 }
@@ -547,6 +747,8 @@ export const optionalReads: readonly OptionalReads[] = [
     why: 'no thread of the kubelet waits on a mount of an orphaned pod',
     on: [
       'device-plugin-blocks-the-loop',
+      'device-plugin-blocks-the-loop-for-a-minute',
+      'loop-sleeps-until-the-runtime-is-ready',
       'loop-still-and-nobody-knows-why',
       'loop-still-on-the-disk-of-the-node',
       'newer-kubelet-passes-by',

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
 import { answerOn } from '../../../../test/fault-fixtures.ts';
-import { nodes, optionalReads } from '../../../../test/faults/dead-volume-mount.ts';
+import {
+  nfsNode,
+  nodeOfOrphan,
+  nodeOfUncertainPod,
+  nodes,
+  optionalReads,
+} from '../../../../test/faults/dead-volume-mount.ts';
 import { deadVolumeMount } from './fault.ts';
 
 describeFault(deadVolumeMount, { nodes: nodes(), optionalReads });
@@ -21,4 +27,29 @@ test('a pod that has ended is not called running, and not to be deleted', async 
   const { findings } = await answerOn(deadVolumeMount, name);
   expect(findings[0]?.summary).toContain('the finished pod default/reader');
   expect(JSON.stringify(findings)).not.toContain('delete pod');
+});
+
+test.each([
+  ['v1.29.9', 'latent'],
+  ['v1.30.0-rc.1', 'latent'],
+  ['v1.30.0', 'benign'],
+  ['v1.30.1-rc.0', 'benign'],
+  ['v1.31.0', 'benign'],
+])('a dead NFS mount of an orphan on kubelet %s is %s', async (version, state) => {
+  const { findings } = await answerOn(deadVolumeMount, nfsNode(version));
+  expect(findings.map((finding) => finding.state)).toEqual([state]);
+});
+
+test.each([
+  ['a disk that answers', nodeOfUncertainPod('xfs', 'alive'), 'clear'],
+  ['a disk that does not answer', nodeOfUncertainPod('xfs', 'dead'), 'unknown'],
+  ['a network volume that answers', nodeOfUncertainPod('ceph', 'alive'), 'unknown'],
+])('%s, of a pod that may live: %s', async (_, node, verdict) => {
+  expect(await answerOn(deadVolumeMount, node)).toMatchObject({ verdict });
+});
+
+test('an automounter is not probed, and nothing is open because of it', async () => {
+  expect(await answerOn(deadVolumeMount, nodeOfOrphan('autofs'))).toMatchObject({
+    verdict: 'clear',
+  });
 });
