@@ -1,14 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleFilesIn } from '../src/hosts/local-node/bundle-folder.ts';
-import { checkUp } from '../src/node/checkup/judge-faults.ts';
+import { checkUp, collect } from '../src/node/checkup/judge-faults.ts';
 import { nodeFacts } from '../src/node/checkup/node-facts.ts';
-import { replayCheck } from '../src/node/checkup/replay.ts';
+import { replayCheck, settingsIn } from '../src/node/checkup/replay.ts';
 import type { FaultReport } from '../src/node/checkup/report.ts';
 import { takeSnapshot } from '../src/node/checkup/take-snapshot.ts';
 import { faults } from '../src/node/faults/index.ts';
+import type { Snapshot } from '../src/node/model/evidence.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import { type Bundle, bundleOfFiles, filesOfBundle } from '../src/node/recording/bundle.ts';
+import { RecordedNode } from '../src/node/recording/recorded-node.ts';
 import { RecordingNode } from '../src/node/recording/recording-node.ts';
 import type { NodeMaker, SyntheticNodes } from './synthetic-node.ts';
 
@@ -58,6 +60,23 @@ export async function answerOn(
   const [answer] = (await replayCheck(bundle, [fault], undefined)).faults;
   if (!answer) throw new Error(`no answer of ${fault.id}`);
   return answer;
+}
+
+/** Whether the first finding on one node counts as healed when a later check sees the other node. */
+export async function healedOn(
+  fault: AnyFault,
+  before: string | NodeMaker,
+  after: string | NodeMaker,
+): Promise<boolean> {
+  const [judged] = await checkUp([fault], snapshotOf(await bundleOf(fault, before)));
+  const finding = judged?.verdict.findings.find(({ state }) => state !== 'benign');
+  if (!finding || !fault.hasHealed) throw new Error(`${fault.id}: nothing to heal`);
+  const evidence = await collect(fault.needs, snapshotOf(await bundleOf(fault, after)));
+  return fault.hasHealed(finding, evidence);
+}
+
+function snapshotOf(bundle: Bundle): Snapshot {
+  return takeSnapshot(new RecordedNode(bundle.recording), settingsIn(bundle));
 }
 
 function bundleOf(fault: AnyFault, node: string | NodeMaker | Bundle): Bundle | Promise<Bundle> {

@@ -94,8 +94,10 @@ function addEntries(
   const at = sorted.findIndex(isMount);
   const free = at < 0 ? sorted : sorted.slice(0, at);
   // A relative log path is the beginning of a few names only.
-  const some = sorted.filter(({ name }) => name.startsWith('b'));
-  maker.set('entries', { path, names: some.map(({ name }) => name) }, { answer: some });
+  for (const logPath of ['b', 'bo']) {
+    const some = sorted.filter(({ name }) => name.startsWith(logPath));
+    maker.set('entries', { path, names: some.map(({ name }) => name) }, { answer: some });
+  }
   maker.set('entries', { path, names: free.map(({ name }) => name) }, { answer: free });
 }
 
@@ -181,6 +183,12 @@ const latent: Readonly<Record<string, Scene>> = {
       bare({ name: 'agent', state: 'CONTAINER_UNKNOWN', image: 'registry.example/agent:3' }),
     ],
   },
+  'latent-more-names-than-are-shown': {
+    ...mqtt,
+    folder: '/data',
+    entries: Array.from({ length: 103 }, (_, index) => file(`f${index + 100}`)),
+  },
+  'latent-one-name': { ...mqtt, folder: '/data', entries: [file('state')] },
   'latent-nothing-before-boot': { ...mqtt, entries: WITHOUT_BIN },
   'latent-running-stranger': {
     sandboxes: [{}, { ...nameless, podName: 'edge-agent' }],
@@ -315,6 +323,22 @@ const damaged: Readonly<Record<string, Scene>> = {
     isBinGone: true,
     entries: WITHOUT_BIN,
   },
+  'damaged-and-another-with-a-relative-path': {
+    runtimeName: 'docker',
+    sandboxes: [{}, nameless, { ...nameless, id: '8'.repeat(64) }],
+    containers: [
+      ours,
+      bare(),
+      bare({
+        id: 'd00d',
+        sandboxId: '8'.repeat(64),
+        logPath: 'bo',
+        image: 'kubeedge/installation-package:v1.16.0',
+      }),
+    ],
+    isBinGone: true,
+    entries: WITHOUT_BIN,
+  },
   'damaged-and-disarmed': {
     containers: [ours],
     isBinGone: true,
@@ -371,6 +395,7 @@ const unclear: Readonly<Record<string, Scene>> = {
   },
   'latent-newer-than-verified': { ...mqtt, version: 'v1.40.0' },
   'unclear-version-unknown': { ...mqtt, version: null },
+  'unclear-prerelease': { ...mqtt, version: 'v1.19.0-rc.1' },
 };
 
 /** /bin is gone, and such a container is there; but what the kubelet does cannot have done it. */
@@ -380,6 +405,20 @@ const innocent: Readonly<Record<string, Scene>> = {
     isBinGone: true,
     folder: '/data',
     entries: [file('a'), full('pods')],
+  },
+  'active-and-works-elsewhere': {
+    ...mqtt,
+    isBinGone: true,
+    folder: '/data',
+    entries: [file('a'), full('pods')],
+    log: [removal('pods', 'directory not empty')],
+  },
+  'latent-bin-gone-and-a-relative-path': {
+    ...mqtt,
+    runtimeName: 'docker',
+    containers: [ours, bare({ logPath: 'bo' })],
+    isBinGone: true,
+    entries: WITHOUT_BIN,
   },
   'active-bin-out-of-reach': {
     ...mqtt,
@@ -460,8 +499,8 @@ function edgeNode(): NodeMaker {
 }
 
 /** Somebody stopped the kubelet to save /bin. */
-function asleep(): NodeMaker {
-  const maker = makeProc(scene(mqtt), []);
+function asleep(change: Scene = {}): NodeMaker {
+  const maker = makeProc(scene({ ...mqtt, ...change }), []);
   makeFolder(maker, '', '/var/lib/kubelet');
   makeFolder(maker, '', '/usr/bin/kubelet', { type: 'file' });
   maker.set('status', { path: '/' }, { answer: status('folder') });
@@ -489,6 +528,21 @@ export function nodes(): SyntheticNodes {
     'unclear-runtime-silent-and-log-of-march': silent([boot.replace('0602', '0302')]),
     'active-kubelet-in-container': kubeletInContainer(),
     'unclear-folder': unreadableFolder(),
+    'unclear-bin': scene({ containers: [ours] }).set(
+      'status',
+      { path: '/bin' },
+      { failure: 'denied' },
+    ),
+    'damaged-and-folder-unread': scene({ ...(damaged['damaged-and-active'] ?? {}) }).set(
+      'folder',
+      { path: '/proc/812/cwd' },
+      { failure: 'timeout' },
+    ),
+    'latent-bin-gone-and-folder-unread': asleep({ isBinGone: true }).set(
+      'folder',
+      { path: '/proc/812/cwd' },
+      { failure: 'timeout' },
+    ),
     'latent-kubelet-stopped': asleep(),
   };
 }

@@ -1,4 +1,5 @@
 import type { OptionalReads } from '../describe-fault.ts';
+import { makeLink } from '../synthetic-kubelet.ts';
 import { type NodeMaker, type SyntheticNodes, syntheticNodes } from '../synthetic-node.ts';
 import {
   KUBELET_ROOT,
@@ -10,6 +11,7 @@ import {
 import { seedNode } from './issue-68211.ts';
 
 const POD = `${KUBELET_ROOT}/pods/${POD_UID}`;
+const OTHER_POD = 'b9ffd644-af98-11e8-a05e-246e96748774';
 const TARGET = `${POD}/volume-subpaths/settings/app/1`;
 const PAYLOAD = '..2026_05_28_20_26_40.244319292';
 
@@ -192,6 +194,23 @@ const faulty: Readonly<Record<string, SyntheticWorker>> = {
     containers: [refused(runcError(TARGET, 'permission denied'))],
     pods: [pod()],
   },
+  'latent-completed-and-restarted': {
+    mounts: [stale],
+    containers: [exited(0)],
+    pods: [pod()],
+  },
+  'latent-failed-and-restarted-on-failure': {
+    mounts: [stale],
+    containers: [exited(1)],
+    pods: [pod({ spec: { restartPolicy: 'OnFailure' } })],
+  },
+  // The list of a kubelet that has just started is not whole.
+  'latent-not-listed-yet': { mounts: [stale], containers: [exited(1)], pods: [] },
+  'latent-no-container-yet': {
+    mounts: [stale],
+    sandboxes: [{ podUid: OTHER_POD, podName: 'db-0' }, {}],
+  },
+  'latent-sandbox-is-not-listed': { mounts: [stale], containers: [running], sandboxes: [] },
   'latent-created': {
     mounts: [stale],
     containers: [{ id: 'a1', name: 'app', state: 'CONTAINER_CREATED' }],
@@ -264,6 +283,11 @@ const lookAlikes: Readonly<Record<string, SyntheticWorker>> = {
     mounts: [stale],
     containers: [exited(0)],
     pods: [pod({ spec: { restartPolicy: 'Never' } })],
+  },
+  'look-alike-completed-and-restarted-on-failure': {
+    mounts: [stale],
+    containers: [exited(0)],
+    pods: [pod({ spec: { restartPolicy: 'OnFailure' } })],
   },
   'look-alike-completed-init-container': {
     mounts: [stale],
@@ -389,7 +413,34 @@ const unclear: Readonly<Record<string, SyntheticWorker>> = {
     mounts: [stale],
     containers: [running],
   },
+  'unclear-state-of-the-container': {
+    mounts: [stale],
+    containers: [{ id: 'a1', name: 'app', state: 'CONTAINER_UNKNOWN' }],
+    pods: [pod()],
+  },
+  'unclear-pod-that-nobody-knows': {
+    mounts: [stale],
+    sandboxes: [{ podUid: OTHER_POD, podName: 'db-0' }],
+  },
+  'unclear-version-of-the-kubelet': { version: null, mounts: [stale], containers: [running] },
+  'unclear-volume-that-is-not-in-the-table': {
+    mounts: tmpfsVolume('secret').slice(1),
+    containers: [running],
+    pods: [pod()],
+  },
   'unclear-prerelease': { version: 'v1.19.0-rc.1', mounts: [stale], containers: [running] },
+};
+
+/** The runtime names mounts by the root in the kubelet's settings, which is a link. */
+const linkedRoot = (): NodeMaker => {
+  const configured = '/data/kubelet';
+  const maker = syntheticWorker({
+    flags: [`--root-dir=${configured}`],
+    mounts: [stale],
+    containers: [refused(gone(`${configured}${TARGET.slice(KUBELET_ROOT.length)}`))],
+    pods: [pod()],
+  });
+  return makeLink(maker, '/proc/812/root', configured, KUBELET_ROOT);
 };
 
 const silent = (): NodeMaker => {
@@ -403,9 +454,15 @@ const silent = (): NodeMaker => {
 export function nodes(): SyntheticNodes {
   return {
     ...syntheticNodes({ ...faulty, ...lookAlikes, ...unclear }, syntheticWorker),
+    'broken-root-is-a-link': linkedRoot(),
     'runtime-silent': silent(),
     'seed-issue-68211': seedNode(),
   };
+}
+
+/** The subPath mount of a container in this state shows its source. */
+export function soundNode(state: SyntheticContainer['state']): NodeMaker {
+  return syntheticWorker({ mounts: [healthyMount], containers: [{ ...running, state }] });
 }
 
 /** What a clear node can do without. */

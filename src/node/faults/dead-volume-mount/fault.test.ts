@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { answerOn } from '../../../../test/fault-fixtures.ts';
+import { answerOn, healedOn } from '../../../../test/fault-fixtures.ts';
 import {
   nfsNode,
   nodeOfOrphan,
@@ -52,4 +52,16 @@ test('an automounter is not probed, and nothing is open because of it', async ()
   expect(await answerOn(deadVolumeMount, nodeOfOrphan('autofs'))).toMatchObject({
     verdict: 'clear',
   });
+});
+
+test.each([
+  ['the mount is gone and nobody waits', 'healthy', true],
+  ['it is still mounted', 'latent-nobody-waits', false],
+  ['another filesystem of the pod is mounted there', 'newer-kubelet-passes-by', true],
+  ['a thread waits at the pod', 'loop-still-on-the-disk-of-the-node', false],
+  ['a thread waits at another pod', 'volume-of-a-live-pod-hangs', true],
+  ['the sync loop is reported as blocked', 'loop-still-and-nobody-knows-why', false],
+  ['the threads of the kubelet cannot be read', 'active-on-an-unknown-mount', false],
+])('after the forced unmount %s', async (_, after, isHealed) => {
+  expect(await healedOn(deadVolumeMount, 'active-cephfs', after)).toBe(isHealed);
 });

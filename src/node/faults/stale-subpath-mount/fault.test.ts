@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { answerOn } from '../../../../test/fault-fixtures.ts';
-import { nodes, optionalReads } from '../../../../test/faults/stale-subpath-mount.ts';
+import { answerOn, healedOn } from '../../../../test/fault-fixtures.ts';
+import { nodes, optionalReads, soundNode } from '../../../../test/faults/stale-subpath-mount.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { staleSubpathMount } from './fault.ts';
 
 describeFault(staleSubpathMount, { nodes: nodes(), optionalReads });
@@ -24,4 +25,26 @@ test('the node of the public issue gets the verdict, the paths and the link that
       },
     ],
   });
+});
+
+test.each([
+  ['the container runs and its mount is sound', 'healthy', true],
+  ['the container runs, with its mount still stale', 'latent-running', false],
+  ['the mount of another place is stale', 'look-alike-outside-subpaths', true],
+  ['the mount is sound, and the container has not started', 'sound-and-exited', false],
+  ['the mount is gone with its container', 'look-alike-forgotten-pod', false],
+  ['the runtime does not answer', 'runtime-silent', false],
+])('after the repair %s', async (_, after, isHealed) => {
+  expect(await healedOn(staleSubpathMount, 'broken-configmap', nodeAfter(after))).toBe(isHealed);
+});
+
+function nodeAfter(name: string): NodeMaker | string {
+  return name === 'sound-and-exited' ? soundNode('CONTAINER_EXITED') : name;
+}
+
+test('a repair counts as healed only where the mount table can be read', async () => {
+  const node = soundNode('CONTAINER_RUNNING');
+  expect(await healedOn(staleSubpathMount, 'broken-configmap', node)).toBe(true);
+  const unread = node.set('file', { path: '/proc/812/mountinfo' }, { failure: 'denied' });
+  expect(await healedOn(staleSubpathMount, 'broken-configmap', unread)).toBe(false);
 });

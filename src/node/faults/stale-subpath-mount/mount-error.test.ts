@@ -91,3 +91,12 @@ test('a hostile message is read in one go', () => {
   // A pattern that tries every way to match would need hours, and the test its time limit.
   expect(saysSourceIsGone(hostile, SRC)).toBe(false);
 });
+
+test('a dot in a path is a dot: a mount with a similar name is another one', () => {
+  const path = SRC.replace('extra-cfg', 'extra.cfg');
+  const message = (source: string) =>
+    `crun: mount \`${source}\` to \`x\`: No such file or directory`;
+  expect(saysSourceIsGone(message(path), path)).toBe(true);
+  expect(saysSourceIsGone(message(SRC), path)).toBe(false);
+  expect(mentions(`cannot mount ${SRC}`, path)).toBe(false);
+});
