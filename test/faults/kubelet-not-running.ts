@@ -235,6 +235,30 @@ const described: Readonly<Record<string, StoppedWorker>> = {
     ...{ isWithoutRoot: true, pidNamespace: 'pid:[4026532211]' },
     processes: [process(1, 'kubediag', '/')],
   },
+  // One sign of a kubelet is enough: its unit, its pods, or what it left of them.
+  'active-meant-to-run-on-an-empty-node': {
+    ...{ podFolders: [], processes: [INIT] },
+    unit: { ...UNIT, ...IDLE },
+  },
+  'active-meant-to-run-until-the-next-boot': {
+    ...{ podFolders: [], processes: [INIT] },
+    unit: { ...UNIT, ...IDLE, UnitFileState: 'enabled-runtime' },
+  },
+  'active-failed-on-an-empty-node': {
+    ...{ podFolders: [], processes: [INIT] },
+    unit: { ...CRASHED.unit, UnitFileState: 'disabled' },
+  },
+  'active-pods-run-on': { ...NO_UNIT, podFolders: [] },
+  'active-folders-of-pods-are-left': { ...NO_UNIT, processes: [INIT] },
+  'active-only-a-line-is-left': {
+    ...{ podFolders: [], processes: [INIT] },
+    journal: [systemd('16:38:12', EXITED)],
+  },
+  'active-masked': { ...STOPPED, unit: { ...STOPPED.unit, UnitFileState: 'masked' } },
+  'not-a-node-with-a-disabled-unit': {
+    ...{ podFolders: [], processes: [INIT] },
+    unit: { ...UNIT, ...IDLE, UnitFileState: 'disabled' },
+  },
   'not-a-node-without-root': { ...NO_UNIT, isWithoutRoot: true, processes: [INIT] },
   'not-a-node': { ...NO_UNIT, podFolders: [], processes: [INIT] },
   'not-a-node-any-more': {
@@ -252,6 +276,8 @@ export function nodes(): SyntheticNodes {
     'active-crash-loop-in-a-full-journal': fullJournal(20),
     'unclear-cut-journal': fullJournal(2),
     'recovered-from-a-crash-loop': running(110, RECOVERED),
+    'active-crash-loop-of-longer-runs': running(100, CRASHES_AFTER_A_MINUTE),
+    'unclear-systemd-does-not-answer': silentSystemd(),
     'look-alike-restarted-several-times': running(10, RESTARTED_OFTEN),
     'healthy-clock-of-a-container': running(-12, LOOPING.journal ?? []),
     'active-paused': running(86_400, [], 'T'),
@@ -271,6 +297,23 @@ const RECOVERED = [
   ]),
   systemd('16:38:10', 'Started kubelet: The Kubernetes Node Agent.'),
 ];
+
+/** Each run lasts for 50 seconds, so one of 100 seconds may end as they did. */
+const CRASHES_AFTER_A_MINUTE = [32, 34, 36].flatMap((minute) => [
+  systemd(`16:${minute}:00`, 'Started kubelet: The Kubernetes Node Agent.'),
+  systemd(`16:${minute}:50`, EXITED),
+]);
+
+/** systemctl is there and fails; nothing else shows that a kubelet belongs here. */
+function silentSystemd(): NodeMaker {
+  const maker = stoppedWorker({ ...NO_UNIT, podFolders: [], processes: [INIT] });
+  for (const key of [...maker.answers.keys()]) {
+    if (key.includes('/usr/bin/systemctl') && key.startsWith('["version"')) {
+      maker.answers.set(key, { failure: 'timeout' });
+    }
+  }
+  return maker;
+}
 
 const RESTARTED_OFTEN = ['16:33', '16:36', '16:39'].flatMap((time) => restartedByPerson(time));
 

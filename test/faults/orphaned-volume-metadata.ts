@@ -140,6 +140,10 @@ const described: Readonly<Record<string, LeftNode>> = {
   'latent-complained-long-ago': { complains: 'long ago' },
   'active-and-fresh': { isFresh: true, complains: true },
   'being-removed-just-now': { isFresh: true },
+  'unclear-fresh-and-not-told-whether-it-lives': {
+    ...{ isFresh: true, hidesPods: true },
+    sandboxes: [{ podUid: ORPHAN, isReady: false }],
+  },
   'pod-lives': { sandboxes: [{ podUid: ORPHAN, isReady: true }] },
   'not-told-whether-it-lives': {
     hidesPods: true,
@@ -149,7 +153,25 @@ const described: Readonly<Record<string, LeftNode>> = {
 };
 
 export function nodes(): SyntheticNodes {
-  return syntheticNodes(described, leftNode);
+  const freshAndLogUnread = leftNode({ isFresh: true }).set(
+    'link',
+    { path: '/proc/812/fd/2' },
+    { failure: 'denied' },
+  );
+  return {
+    ...syntheticNodes(described, leftNode),
+    'unclear-fresh-and-the-log-cannot-be-read': freshAndLogUnread.set(
+      'link',
+      { path: '/proc/812/fd/1' },
+      { failure: 'denied' },
+    ),
+  };
+}
+
+/** A file of the volume is left, and the file system cannot say of which. */
+export function unreadNode(): NodeMaker {
+  const pods = { path: `${VIEW}${KUBELET_ROOT}/pods` };
+  return leftNode({ complains: true }).set('folder', pods, { failure: 'denied' });
 }
 
 /** What a clear node can do without. */
