@@ -149,6 +149,81 @@ const faulty: Readonly<Record<string, SyntheticNodeWithVolumes>> = {
     mounts: [`216 27 8:16 / ${VOLUMES}/${TOSDISK}/${PVC} rw,relatime - ext4 /dev/sdb rw`],
     volumes: [{ plugin: TOSDISK, entries: { ...leftovers(PVC, 12), [PVC]: {} } }],
   },
+  'held-by-a-listed-pod': {
+    pods: [pod(), pod(EXPORTER_UID, 'exporter-1')],
+    mounts: [],
+    volumes: [{ plugin: TOSDISK, entries: { ...leftovers(PVC, 12), [PVC]: {} } }],
+    inhabitants: [
+      exporter(`931 900 0:318 / /host${VOLUMES}/${TOSDISK}/${PVC} rw,relatime - tmpfs tmpfs rw`),
+    ],
+  },
+  'held-by-a-pod-that-only-the-runtime-has': {
+    ...live,
+    sandboxes: [{}, { podUid: EXPORTER_UID, podName: 'exporter-2', podNamespace: 'monitoring' }],
+    mounts: [],
+    volumes: [{ plugin: TOSDISK, entries: { ...leftovers(PVC, 12), [PVC]: {} } }],
+    inhabitants: [
+      exporter(`931 900 0:318 / /host${VOLUMES}/${TOSDISK}/${PVC} rw,relatime - tmpfs tmpfs rw`),
+    ],
+  },
+  'still-written-and-known-to-the-runtime': {
+    version: 'v1.7.4',
+    pods: [pod(OTHER_UID, 'web-0')],
+    sandboxes: [],
+    containers: [
+      { id: 'b2', name: 'other', state: 'CONTAINER_RUNNING', podUid: OTHER_UID },
+      { id: `deadbeef${'0'.repeat(56)}`, name: 'db', state: 'CONTAINER_RUNNING' },
+    ],
+    mounts: [],
+    volumes: [
+      { plugin: TOSDISK, entries: { ...leftovers(PVC, 22), [PVC]: {} } },
+      { podUid: OTHER_UID, plugin: TOSDISK, entries: { [PVC]: {} } },
+    ],
+    inhabitants: [writer(POD_UID)],
+  },
+  'still-written-by-an-ended-container': {
+    version: 'v1.7.4',
+    pods: [pod(OTHER_UID, 'web-0')],
+    sandboxes: [],
+    containers: [{ id: `deadbeef${'0'.repeat(56)}`, name: 'db', state: 'CONTAINER_EXITED' }],
+    mounts: [],
+    volumes: [
+      { plugin: TOSDISK, entries: { ...leftovers(PVC, 22), [PVC]: {} } },
+      { podUid: OTHER_UID, plugin: TOSDISK, entries: { [PVC]: {} } },
+    ],
+    inhabitants: [writer(POD_UID)],
+  },
+  'volume-of-another-pod-that-nobody-writes': {
+    ...live,
+    mounts: [],
+    volumes: [
+      { plugin: TOSDISK, entries: { ...leftovers(PVC, 12), [PVC]: {}, 'pvc-2': {} } },
+      { podUid: OTHER_UID, plugin: TOSDISK, entries: { 'pvc-2': {} } },
+    ],
+    inhabitants: [writer(POD_UID)],
+  },
+  'files-beside-a-pile': {
+    ...live,
+    mounts: [],
+    volumes: [
+      {
+        plugin: TOSDISK,
+        entries: { ...leftovers(PVC, 12), 'a.deleting~1': { type: 'file' } },
+      },
+    ],
+  },
+  'nested-names-of-two': {
+    ...live,
+    version: 'v1.9.11',
+    mounts: [],
+    volumes: [{ plugin: TOSDISK, entries: { 'cache.deleting~3.deleting~6': {} } }],
+  },
+  'scanned-at-the-start-since-1.10': {
+    ...live,
+    version: 'v1.10.0',
+    mounts: [],
+    volumes: [{ plugin: TOSDISK, entries: leftovers(PVC, 12) }],
+  },
   'still-written-by-two': {
     version: 'v1.7.4',
     pods: [pod(OTHER_UID, 'web-0')],
@@ -207,6 +282,16 @@ const faulty: Readonly<Record<string, SyntheticNodeWithVolumes>> = {
       'volume_manager_total_volumes{plugin_name="flexvolume-transwarp.io/tosdisk",state="actual_state_of_world"} 13',
       'volume_manager_total_volumes{plugin_name="flexvolume-transwarp.io/tosdisk",state="desired_state_of_world"} 1',
       'storage_operation_errors_total{operation_name="volume_unmount",volume_plugin="transwarp.io/tosdisk"} 4812',
+    ],
+  },
+  'counted-and-wanted-by-its-pods': {
+    ...live,
+    mounts: [],
+    volumes: [{ plugin: TOSDISK, entries: leftovers(PVC, 12) }],
+    metrics: [
+      'volume_manager_total_volumes{plugin_name="flexvolume-transwarp.io/tosdisk",state="actual_state_of_world"} 13',
+      'volume_manager_total_volumes{plugin_name="flexvolume-transwarp.io/tosdisk",state="desired_state_of_world"} 13',
+      'storage_operation_errors_total{operation_name="volume_unmount",volume_plugin="transwarp.io/tosdisk"} 1',
     ],
   },
   'two-pods-two-plugins': {
@@ -376,6 +461,16 @@ const reported = (): ReadonlyMap<string, NodeMaker> =>
       ),
     ],
     [
+      'log-of-one-of-three-folders',
+      withLog(
+        faulty['two-pods-two-plugins'] ?? NO_NODE,
+        teardownLine('transwarp.io/tosdisk', PVC, 'device or resource busy'),
+        teardownLine('transwarp.io/tosdisk', PVC, 'device or resource busy'),
+      ),
+    ],
+    ['orphan-1.36-version-unknown', withLog({ ...CLEANED, version: null }, TURNS)],
+    ['orphan-of-a-pre-release', withLog({ ...CLEANED, version: 'v1.19.0-rc.1' }, TURNS)],
+    [
       'log-rename-exists',
       withLog(
         {
@@ -464,6 +559,12 @@ export function nodes(): SyntheticNodes {
     ...syntheticNodes({ ...faulty, ...lookAlikes, ...unclear }, syntheticNodeWithVolumes),
     ...Object.fromEntries(reported()),
   };
+}
+
+/** Another namespace holds the volume, on a node with this kernel. */
+export function heldOn(kernel: string): NodeMaker {
+  const node = faulty['held-by-another-namespace'] ?? NO_NODE;
+  return syntheticNodeWithVolumes(node).file('/proc/sys/kernel/osrelease', `${kernel}\n`);
 }
 
 /** What a clear node can do without. */

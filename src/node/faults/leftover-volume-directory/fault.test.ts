@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { nodes, optionalReads } from '../../../../test/faults/leftover-volume-directory.ts';
+import { answerOn } from '../../../../test/fault-fixtures.ts';
+import { heldOn, nodes, optionalReads } from '../../../../test/faults/leftover-volume-directory.ts';
 import { parseMountTable } from '../../evidence/mounts/mount-table.ts';
 import { teardownFailures } from '../../evidence/volumes/teardown-failures.ts';
 import { diagnose } from './diagnose.ts';
@@ -111,4 +112,42 @@ test.each([
   const folders = [{ path: FOLDER, leftovers: left }];
   const seen = { leftovers: { known: true, value: { folders } }, log: unseen } as never;
   expect(hasHealed({ pins: { path: FOLDER } } as never, seen)).toBe(healed);
+});
+
+test.each([
+  ['2.6.32-754.el6.x86_64', true],
+  ['3.10.0-1160.el7.x86_64', true],
+  ['3.16.0-4-amd64', true],
+  ['3.17.8', true],
+  ['3.18.0', false],
+  ['3.19.0-80-generic', false],
+  ['4.14.0-115.el7a.aarch64', true],
+  ['4.4.0', false],
+  ['6.1.0-18-amd64', false],
+])('on Linux %s a mount of another namespace makes the volume busy: %s', async (kernel, isBusy) => {
+  const { findings } = await answerOn(leftoverVolumeDirectory, heldOn(kernel));
+  const claims = findings[0]?.proof.map(({ claim }) => claim).join('\n');
+  expect(claims?.includes('so it is busy (EBUSY) on Linux')).toBe(isBusy);
+});
+
+test.each([
+  [
+    `rename ${FOLDER}/a ${FOLDER}/a.deleting~1: device or resource busy`,
+    'the rename fails with EBUSY: the folder is mounted somewhere',
+  ],
+  [
+    `rename ${FOLDER}/a ${FOLDER}/a.deleting~1: permission denied`,
+    'the rename fails, for a reason of its own',
+  ],
+  [
+    `remove ${FOLDER}/a.deleting~1: directory not empty`,
+    'the rename worked, the removal fails because something is still written into it',
+  ],
+  [
+    `rename ${FOLDER}/a ${FOLDER}/a.deleting~1`,
+    'the rename fails; the reason is missing, because the line is cut off',
+  ],
+])('the words "%s" name the cause', (words, claim) => {
+  const { findings } = diagnose({ leftovers: unseen, log: logOf(words) });
+  expect(findings.map(({ proof }) => proof[0]?.claim)).toEqual([`cause: ${claim}`]);
 });
