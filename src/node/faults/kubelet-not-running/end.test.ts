@@ -16,6 +16,8 @@ const STATE: UnitState = {
   origin: { command: 'systemctl show' },
 };
 
+const OUT_OF_MEMORY = 'the kernel killed it because memory ran out (OOM)';
+
 const event = (what: UnitEvent['what'], fields: UnitEvent['fields'] = {}): UnitEvent => ({
   what,
   fields,
@@ -45,12 +47,27 @@ describe('what systemd says of the unit', () => {
       'KubeletCrashed',
       'it exited with code 255',
     ],
-    ['a signal', { result: 'signal', status: '11' }, 'KubeletCrashed', 'ended by signal SIGSEGV'],
-    ['a rare signal', { result: 'signal', status: '31' }, 'KubeletCrashed', 'ended by signal 31'],
-    ['a core dump', { result: 'core-dump', status: '6' }, 'KubeletCrashed', 'by signal SIGABRT'],
+    [
+      'a signal',
+      { result: 'signal', status: '11' },
+      'KubeletCrashed',
+      'it was ended by signal SIGSEGV',
+    ],
+    [
+      'a rare signal',
+      { result: 'signal', status: '31' },
+      'KubeletCrashed',
+      'it was ended by signal 31',
+    ],
+    [
+      'a core dump',
+      { result: 'core-dump', status: '6' },
+      'KubeletCrashed',
+      'it was ended by signal SIGABRT',
+    ],
     ['a timeout', { result: 'timeout' }, 'KubeletCrashed', 'systemd ended it (timeout)'],
     ['its watchdog', { result: 'watchdog' }, 'KubeletCrashed', 'systemd ended it (watchdog)'],
-    ['no memory', { result: 'oom-kill', status: '9' }, 'KubeletOutOfMemory', 'memory ran out'],
+    ['no memory', { result: 'oom-kill', status: '9' }, 'KubeletOutOfMemory', OUT_OF_MEMORY],
     [
       'too many starts',
       { result: 'start-limit-hit' },
@@ -96,10 +113,8 @@ describe('what systemd says of the unit', () => {
       'it failed',
     ],
     ['a unit that is active', { active: 'active' }, 'KubeletGone', 'why it ended is not known'],
-  ])('%s', (_, state, reason, text) => {
-    const end = endOf(unitOf(state));
-    expect(end.reason).toBe(reason);
-    expect(end.summary).toMatch(new RegExp(`${RegExp.escape(text)}$|${RegExp.escape(text)} `));
+  ])('%s', (_, state, reason, summary) => {
+    expect(endOf(unitOf(state))).toEqual({ reason, summary });
   });
 });
 
@@ -135,19 +150,14 @@ describe('what the journal says, where systemd cannot be asked', () => {
       'the OOM killer',
       [event('unit-out-of-memory'), exited('9', 'killed', 'KILL')],
       'KubeletOutOfMemory',
-      'the kernel killed it because memory ran out (OOM)',
+      OUT_OF_MEMORY,
     ],
-    [
-      'a line of the kernel',
-      [event('killed-for-memory')],
-      'KubeletOutOfMemory',
-      'the kernel killed it because memory ran out (OOM)',
-    ],
+    ['a line of the kernel', [event('killed-for-memory')], 'KubeletOutOfMemory', OUT_OF_MEMORY],
     [
       'a unit that failed with the result oom-kill',
       [event('unit-failed', { result: 'oom-kill' })],
       'KubeletOutOfMemory',
-      'the kernel killed it because memory ran out (OOM)',
+      OUT_OF_MEMORY,
     ],
     [
       'a unit that failed with another result',
