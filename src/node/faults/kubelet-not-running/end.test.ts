@@ -80,7 +80,7 @@ describe('what systemd says of the unit', () => {
       'rest since a moment',
       { active: 'inactive', since: 'Sat 16:38' },
       'KubeletStopped',
-      'kubelet.service is stopped since Sat 16:38',
+      'kubelet.service has been stopped since Sat 16:38',
     ],
     [
       'a disabled unit',
