@@ -6,7 +6,7 @@ import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.
 import { ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Sweep, sweepFor, workingFolder } from '../deletions/working-folder.ts';
-import { kubelet } from '../kubelet/kubelet.ts';
+import { kubelet, podsPathOf } from '../kubelet/kubelet.ts';
 import { LOG_PATH_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
 import { isServing } from '../processes/listening-port.ts';
 import { unlessMissing } from '../text/file-path.ts';
@@ -195,16 +195,12 @@ const POD_UID = /^[0-9A-Za-z][0-9A-Za-z-]*$/;
 /** A kubelet makes the folder of a pod before the pod's first container. */
 async function hasPodFolder(snapshot: Snapshot, podUid: string): Promise<boolean> {
   if (!POD_UID.test(podUid)) return false;
-  const path = `${await podsPath(snapshot)}/${podUid}`;
+  const path = `${podsPathOf(await snapshot.of(kubelet))}/${podUid}`;
   return (await unlessMissing(snapshot.node.ask('status', { path }))) !== undefined;
 }
 
 /** The pods that the kubelet has a folder for. */
 async function podFolders(snapshot: Snapshot): Promise<ReadonlySet<string>> {
-  return new Set(await snapshot.node.ask('folder', { path: await podsPath(snapshot) }));
-}
-
-async function podsPath(snapshot: Snapshot): Promise<string> {
-  const { root, process } = await snapshot.of(kubelet);
-  return `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
+  const path = podsPathOf(await snapshot.of(kubelet));
+  return new Set(await snapshot.node.ask('folder', { path }));
 }

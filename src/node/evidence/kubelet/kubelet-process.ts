@@ -22,7 +22,7 @@ export interface Found {
   readonly process: KubeletProcess | undefined;
   readonly rejected: readonly RejectedProcess[];
   /** One of them that may be the kubelet all the same: root's, in a container, and not in a pod. */
-  readonly rival?: number;
+  readonly rival?: number | undefined;
 }
 
 /** Programs that are a kubelet or hold one. rke2 holds none: it starts a kubelet of its own. */
@@ -51,11 +51,7 @@ export async function findKubelet({ node, settings }: Snapshot): Promise<Found> 
       believed.push(judged);
     }
   }
-  return {
-    process: onlyOne(believed),
-    rejected,
-    ...(rival === undefined ? {} : { rival }),
-  };
+  return { process: onlyOne(believed), rejected, rival };
 }
 
 async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProcess> {
@@ -207,7 +203,5 @@ function onlyOne(believed: readonly Believed[]): KubeletProcess | undefined {
       `more than one kubelet runs here, as processes ${list}; name one with --kubelet-pid`,
     );
   }
-  if (!first) return undefined;
-  const { pid, program, words } = first;
-  return { pid, program, words };
+  return first;
 }

@@ -81,31 +81,25 @@ async function runningKubelet(
   const settings = reported.known
     ? reported.value
     : { ...NOTHING_REPORTED, unknowns: [reported.why] };
-  const socket = runtimeSocket(snapshot, settings.runtimeEndpoint);
-  const own =
-    snapshot.settings.runtimeEndpoint === undefined
-      ? undefined
-      : socketOf(settings.runtimeEndpoint ?? '');
-  const nodeName = settings.nodeName ?? (await hostName(snapshot));
+  const { staticPodPath, resolvConf, hasClusterDomain, unknowns } = settings;
   return defined({
     presence: 'running',
     program: process.program,
     process: facts,
     ...(isPaused ? { isPaused } : {}),
+    runtimeSocket: runtimeSocket(snapshot, settings.runtimeEndpoint),
+    ownRuntimeSocket:
+      snapshot.settings.runtimeEndpoint === undefined
+        ? undefined
+        : socketOf(settings.runtimeEndpoint ?? ''),
+    nodeName: settings.nodeName ?? (await hostName(snapshot)),
     ...(await runningRoot(snapshot, facts, settings)),
-    runtimeSocket: socket,
-    ownRuntimeSocket: own,
     // One that is stopped takes connections and answers none: each question would run out of time.
     readOnlyPort: isPaused ? 0 : settings.readOnlyPort,
     securePort: isPaused ? 0 : settings.securePort,
     address: reachableAddress(settings.address),
-    nodeName,
-    staticPodPath: settings.staticPodPath,
     ...(settings.hasStaticPodUrl ? { hasStaticPodUrl: true } : {}),
-    resolvConf: settings.resolvConf,
-    hasClusterDomain: settings.hasClusterDomain,
-    rejected,
-    unknowns: settings.unknowns,
+    ...{ staticPodPath, resolvConf, hasClusterDomain, rejected, unknowns },
   });
 }
 
@@ -230,8 +224,6 @@ async function idleKubelet(
   rival: number | undefined,
 ): Promise<Kubelet> {
   const root = await idleRoot(snapshot);
-  const socket = runtimeSocket(snapshot, undefined);
-  const nodeName = await hostName(snapshot);
   return defined({
     presence: root ? 'stopped' : 'absent',
     program: root?.root === '/var/lib/edged' ? 'edgecore' : 'kubelet',
@@ -239,11 +231,11 @@ async function idleKubelet(
     ...(rival === undefined
       ? {}
       : { contradiction: `process ${rival} may be the kubelet; if it is: --kubelet-pid ${rival}` }),
-    runtimeSocket: socket,
+    runtimeSocket: runtimeSocket(snapshot, undefined),
     readOnlyPort: 0,
     securePort: 0,
     address: LOCAL,
-    nodeName,
+    nodeName: await hostName(snapshot),
     rejected,
     unknowns: [],
   });
@@ -274,6 +266,11 @@ const SOCKET = /^(?:unix:(?:\/\/)?)?(\/[\s\S]*)$/;
 export function socketOf(endpoint: string): string | undefined {
   const path = SOCKET.exec(endpoint)?.[1];
   return path === undefined ? undefined : cleanPath(path);
+}
+
+/** The folder of all pods, as the kubelet sees it. */
+export function podsPathOf({ process, root }: Kubelet): string {
+  return `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
 }
 
 const LOCAL = '127.0.0.1';

@@ -5,7 +5,7 @@ import { kubelet } from '../kubelet/kubelet.ts';
 import { LOOP_DEVICES_MAX } from '../limits.ts';
 import { isNamed } from '../pods/orphan-messages.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
-import { isWithin } from '../text/file-path.ts';
+import { isWithin, unlessMissing } from '../text/file-path.ts';
 import { unknownUse } from './left-readers.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import { mountShowing } from './mount-places.ts';
@@ -226,14 +226,11 @@ async function backing(copies: readonly Copy[], snapshot: Snapshot): Promise<Use
   }
   for (const loop of loops) {
     const path = `/sys/block/${loop}/loop/backing_file`;
-    const file = await attempt(snapshot.node.ask('file', { path }));
     // A device that is not set up has no such file.
-    if (!file.known && file.error.failure !== 'missing') throw file.error;
-    if (!file.known || !isHeld(file.value.trim())) continue;
-    return {
-      what: 'a loop device is made from a file on it',
-      why: `${loop}: ${file.value.trim()}`,
-    };
+    const file = (await unlessMissing(snapshot.node.ask('file', { path })))?.trim();
+    if (file === undefined || !isHeld(file)) continue;
+    const why = `${loop}: ${file}`;
+    return { what: 'a loop device is made from a file on it', why };
   }
   return undefined;
 }

@@ -21,10 +21,8 @@ export async function resultOf(
   limit: string | undefined,
 ): Promise<ProbeResult> {
   if (mount.fsType === 'autofs') {
-    return {
-      state: 'not-probed',
-      why: 'to look at an autofs mount would mount what it stands for',
-    };
+    const why = 'to look at an autofs mount would mount what it stands for';
+    return { state: 'not-probed', why };
   }
   if (!isVisible) return { state: 'not-probed', why: 'another mount lies over it' };
   if (limit !== undefined) return { state: 'not-probed', why: limit };

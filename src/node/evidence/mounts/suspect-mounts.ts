@@ -1,6 +1,6 @@
 import { defineEvidence } from '../../model/evidence.ts';
-import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
-import { type PodPath, podPathOf } from '../pods/pod-path.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { type PodPath, podPathOf, type Roots } from '../pods/pod-path.ts';
 import { mountShowing } from './mount-places.ts';
 import { type Mount, type MountTable, mountTable } from './mount-table.ts';
 
@@ -57,8 +57,6 @@ const NEVER_WAITS: ReadonlySet<string> = new Set([
   ...['tmpfs', 'ramfs', 'proc', 'sysfs', 'cgroup', 'cgroup2', 'mqueue', 'nsfs', 'devtmpfs'],
   'devpts',
 ]);
-
-type Roots = Pick<Kubelet, 'root' | 'configuredRoot'>;
 
 export function suspectsIn(table: MountTable, roots: Roots): readonly SuspectMount[] {
   const isBelow = ({ target }: Mount) =>

@@ -70,9 +70,9 @@ async function lifeOf(podUid: string, cgroups: Cgroups, snapshot: Snapshot): Pro
     const by = 'a file of a static pod has its uid';
     return { state: 'live', by, origin: files.value.origin };
   }
-  const [unreadable] = [held, cgroups, files].filter((each) => !each.known);
-  if (unreadable && !unreadable.known) return { state: 'uncertain', why: unreadable.why };
-  if (!held.known || !files.known) return { state: 'uncertain', why: 'no source answers' };
+  if (!held.known) return { state: 'uncertain', why: held.why };
+  if (!cgroups.known) return { state: 'uncertain', why: cgroups.why };
+  if (!files.known) return { state: 'uncertain', why: files.why };
   const known = { listed, held: held.value, files: files.value };
   return (await goneByKubelet(podUid, known, snapshot)) ?? unknownPod(podUid, known);
 }

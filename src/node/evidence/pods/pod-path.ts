@@ -9,14 +9,17 @@ export interface PodPath {
   readonly volume?: string;
 }
 
+/** The kubelet's root as it is, and as it was named where that leads over a link. */
+export interface Roots {
+  readonly root: string;
+  readonly configuredRoot?: string | undefined;
+}
+
 // 6f1c2a9e-0b51-4d0c-9a3e-1f2a3b4c5d6e, and 32 digits of a static pod
 const POD_UID = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/i;
 
 /** Reads a path as one of a pod, below the kubelet's root as it is or as it was named. */
-export function podPathOf(
-  path: string,
-  { root, configuredRoot }: { readonly root: string; readonly configuredRoot?: string | undefined },
-): PodPath | undefined {
+export function podPathOf(path: string, { root, configuredRoot }: Roots): PodPath | undefined {
   const top = [root, configuredRoot].find(
     (one) => one !== undefined && path.startsWith(`${one}/pods/`),
   );
@@ -33,10 +36,7 @@ export function podPathOf(
 }
 
 /** The same path below the resolved root, as the mount table names it. */
-export function resolvedPath(
-  path: string,
-  { root, configuredRoot }: { readonly root: string; readonly configuredRoot?: string | undefined },
-): string {
+export function resolvedPath(path: string, { root, configuredRoot }: Roots): string {
   if (configuredRoot === undefined || !path.startsWith(`${configuredRoot}/`)) return path;
   return `${root}${path.slice(configuredRoot.length)}`;
 }

@@ -3,7 +3,7 @@ import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry, ReadError } from '../../model/node-reader.ts';
 import { runtime } from '../containers/runtime.ts';
 import { serviceAt } from '../containers/runtime-names.ts';
-import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+import { type Kubelet, kubelet, podsPathOf } from '../kubelet/kubelet.ts';
 import { CRASH_LOOP_EXITS_MIN, RUNTIME_YOUNG_S } from '../limits.ts';
 import { isHang } from '../mounts/probe-result.ts';
 import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
@@ -57,13 +57,12 @@ export const runtimeService = defineEvidence<RuntimeService>({
       const isGiven = snapshot.settings.runtimeEndpoint !== undefined;
       return { state: 'uncertain', why: `${answered.why}${isGiven ? only : ''}` };
     }
-    const { error } =
+    const again =
       named.socket === found.runtimeSocket
         ? answered
-        : await attempt(
-            snapshot.node.ask('runtime', { socket: named.socket, call: 'Version' }),
-          ).then((again) => (again.known ? { error: undefined } : again));
-    if (!error) return { state: 'answers' };
+        : await attempt(snapshot.node.ask('runtime', { socket: named.socket, call: 'Version' }));
+    if (again.known) return { state: 'answers' };
+    const { error } = again;
     const how = howOf(error);
     if (how === undefined) return { state: 'uncertain', why: error.message };
     return silentService(snapshot, { ...named, found, how, first: error });
@@ -198,9 +197,8 @@ async function inView(snapshot: Snapshot, { process }: Kubelet, socket: string) 
   return seen && `${socket} is there for the kubelet, but not in the node's own filesystem`;
 }
 
-async function hasPodFolders(snapshot: Snapshot, { process, root }: Kubelet): Promise<boolean> {
-  const path = `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
-  const names = await unlessMissing(snapshot.node.ask('folder', { path }));
+async function hasPodFolders(snapshot: Snapshot, found: Kubelet): Promise<boolean> {
+  const names = await unlessMissing(snapshot.node.ask('folder', { path: podsPathOf(found) }));
   return (names ?? []).length > 0;
 }
 

@@ -7,7 +7,7 @@ import { ReadError } from '../../model/node-reader.ts';
 import type { FileOrigin } from '../../model/origin.ts';
 import type { ThreadStack } from '../../model/thread.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
-import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
+import { podPathOf, type Roots, resolvedPath } from '../pods/pod-path.ts';
 import { blockedThreads } from './blocked-threads.ts';
 import { type BusyLoop, syncLoopIn } from './sync-loop.ts';
 
@@ -57,13 +57,8 @@ export const threadStacks = defineEvidence<ThreadStacks>({
   },
 });
 
-function blockedStack(
-  thread: ThreadStack,
-  roots: Parameters<typeof podPathOf>[1],
-  pid: number,
-): BlockedStack {
+function blockedStack(thread: ThreadStack, roots: Roots, pid: number): BlockedStack {
   const { tid, state, waitsIn, systemCall, callName, path, waitedMs, brokenBy } = thread;
-  const place = path === null ? undefined : podPathOf(path, roots);
   return defined({
     pid,
     tid,
@@ -71,7 +66,7 @@ function blockedStack(
     waitsIn,
     call: callName ?? (systemCall === null ? 'page fault' : `system call ${systemCall}`),
     path: path === null ? null : resolvedPath(path, roots),
-    ...(place ? { podUid: place.podUid } : {}),
+    podUid: path === null ? undefined : podPathOf(path, roots)?.podUid,
     waitedMs,
     stack: {
       count: 1,

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
 import {
@@ -71,11 +72,10 @@ export const leftoverFolders = defineEvidence<LeftoverFolders>({
     const podsFolder = `${here.root}/pods`;
     const view = here.process ? `/proc/${here.process.pid}/root` : '';
     const levels = ['*', 'volumes', '*'];
-    const tree = await unlessMissing(
-      snapshot.node.ask('tree', { path: `${view}${podsFolder}`, levels }),
-    );
-    const found = (tree ?? []).flatMap((folder) => candidateIn(folder, podsFolder) ?? []);
-    const notRead = (tree ?? []).flatMap(({ folder, failure }) =>
+    const asked = snapshot.node.ask('tree', { path: `${view}${podsFolder}`, levels });
+    const tree = (await unlessMissing(asked)) ?? [];
+    const found = tree.flatMap((folder) => candidateIn(folder, podsFolder) ?? []);
+    const notRead = tree.flatMap(({ folder, failure }) =>
       failure === undefined ? [] : [{ path: `${podsFolder}/${folder}`, why: failure }],
     );
     const seen: LeftoverFolders = {
@@ -91,10 +91,8 @@ export const leftoverFolders = defineEvidence<LeftoverFolders>({
     if (!looked.some((folder) => isWorthReporting(folder, seen))) {
       return { ...seen, folders: looked.map((folder) => ({ ...folder, bases: [] })) };
     }
-    return {
-      ...seen,
-      ...(await withSurroundings(snapshot, looked, { tree: tree ?? [], podsFolder, view })),
-    };
+    const folders = await withBases(snapshot, looked, ownersOf(tree), view);
+    return { ...seen, folders, around: await leftoverSurroundings(snapshot, folders, podsFolder) };
   },
 });
 
@@ -132,19 +130,14 @@ async function entriesOf(
       );
       return {
         ...folder,
-        leftovers: leftovers.map((leftover) => ({
-          ...leftover,
-          ...factsOf(entries.get(leftover.name)),
-          mounts: [],
-        })),
+        leftovers: leftovers.map((leftover) => {
+          const { status, isEmpty } = entries.get(leftover.name) ?? {};
+          return defined({ ...leftover, status, isEmpty, mounts: [] });
+        }),
         ...(answer.known ? {} : { error: answer.error }),
       };
     }),
   );
-}
-
-function factsOf(entry: Entry | undefined): Pick<Leftover, 'status' | 'isEmpty'> {
-  return entry ? { status: entry.status, isEmpty: entry.isEmpty } : {};
 }
 
 /** Whether there is more in a folder than files of that name and teardowns under way. */
@@ -165,37 +158,44 @@ export function isPile(leftovers: readonly LeftoverName[]): boolean {
   return leftovers.length >= LEFTOVER_PILE_MIN || leftovers.some(({ suffixes }) => suffixes > 1);
 }
 
-interface Place {
-  readonly tree: readonly TreeFolder[];
-  readonly podsFolder: string;
-  readonly view: string;
-}
-
-async function withSurroundings(
+async function withBases(
   snapshot: Snapshot,
   looked: readonly CheckResult[],
-  place: Place,
-): Promise<Pick<LeftoverFolders, 'folders' | 'around'>> {
+  owners: ReadonlyMap<string, readonly string[]>,
+  view: string,
+): Promise<readonly LeftoverFolder[]> {
   const [table, namespaces] = await Promise.all([
     attempt(snapshot.of(mountTable)),
     attempt(snapshot.of(mountNamespaces)),
   ]);
+  const own = table.known ? table.value.mounts : undefined;
   const mountsOn =
     table.known && namespaces.known
       ? mountsOnPaths(namespaces.value.namespaces, table.value)
       : () => [];
-  const owners = ownersOf(place.tree);
-  const folders = await Promise.all(
-    looked.map(async (folder) => ({
-      ...folder,
-      leftovers: folder.leftovers.map((one) => {
-        const mounts = mountsOn(`${folder.path}/${one.name}`);
-        return mounts.length > 0 ? { ...one, mounts } : one;
-      }),
-      bases: await basesOf(snapshot, folder, { mountsOn, owners, view: place.view }),
-    })),
+  const baseOf = async ({ podUid, plugin, path }: CheckResult, volume: string) => {
+    const here = `${path}/${volume}`;
+    const isUnmounted = own && !own.some(({ target }) => isWithin(target, here));
+    const asked = { path: `${view}${here}` };
+    const status = isUnmounted ? await attempt(snapshot.node.ask('status', asked)) : undefined;
+    const alsoOf = (owners.get(`${plugin}/${volume}`) ?? []).filter((uid) => uid !== podUid);
+    const modifiedMs = status?.known ? status.value.modifiedMs : undefined;
+    return defined({ volume, path: here, mounts: mountsOn(here), modifiedMs, alsoOf });
+  };
+  return Promise.all(
+    looked.map(async (folder) => {
+      const volumes = volumeFolderNames(folder.found);
+      const names = folder.names.filter((name) => volumes.has(name));
+      return {
+        ...folder,
+        leftovers: folder.leftovers.map((one) => {
+          const mounts = mountsOn(`${folder.path}/${one.name}`);
+          return mounts.length > 0 ? { ...one, mounts } : one;
+        }),
+        bases: await Promise.all(names.map((volume) => baseOf(folder, volume))),
+      };
+    }),
   );
-  return { folders, around: await leftoverSurroundings(snapshot, folders, place.podsFolder) };
 }
 
 /** The pods that have a folder of a volume, by plugin and name. */
@@ -212,37 +212,4 @@ function ownersOf(tree: readonly TreeFolder[]): ReadonlyMap<string, readonly str
     }
   }
   return owners;
-}
-
-async function basesOf(
-  snapshot: Snapshot,
-  { podUid, plugin, path, names, found }: CheckResult,
-  around: {
-    readonly mountsOn: (path: string) => readonly PlacedMount[];
-    readonly owners: ReadonlyMap<string, readonly string[]>;
-    readonly view: string;
-  },
-): Promise<readonly BaseFolder[]> {
-  const volumes = volumeFolderNames(found);
-  const table = await attempt(snapshot.of(mountTable));
-  const own = table.known ? table.value.mounts : [];
-  return Promise.all(
-    names
-      .filter((name) => volumes.has(name))
-      .map(async (volume) => {
-        const here = `${path}/${volume}`;
-        const isMounted = own.some(({ target }) => isWithin(target, here));
-        const status =
-          isMounted || !table.known
-            ? undefined
-            : await attempt(snapshot.node.ask('status', { path: `${around.view}${here}` }));
-        return {
-          volume,
-          path: here,
-          mounts: around.mountsOn(here),
-          ...(status?.known ? { modifiedMs: status.value.modifiedMs } : {}),
-          alsoOf: (around.owners.get(`${plugin}/${volume}`) ?? []).filter((uid) => uid !== podUid),
-        };
-      }),
-  );
 }

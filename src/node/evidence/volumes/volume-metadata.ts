@@ -61,7 +61,7 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
         unread.push(`more than ${METADATA_PODS_MAX} folders of pods that are gone`);
         break;
       }
-      const found = await attempt(leftOf(snapshot, { podUid, view, root, life }));
+      const found = await attempt(leftOf(snapshot, podUid, life, { view, root }));
       if (found.known) left.push(...found.value);
       else unread.push(found.why);
     }
@@ -69,38 +69,31 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
   },
 });
 
-interface Orphan {
-  readonly podUid: string;
-  readonly view: string;
-  readonly root: string;
-  readonly life: PodLife;
-}
-
-async function leftOf(snapshot: Snapshot, orphan: Orphan): Promise<readonly LeftMetadata[]> {
-  const { podUid, view, root } = orphan;
-  const folder = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}`;
+async function leftOf(
+  snapshot: Snapshot,
+  podUid: string,
+  life: PodLife,
+  { view, root }: { readonly view: string; readonly root: string },
+): Promise<readonly LeftMetadata[]> {
+  const plugin = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}`;
   // Names alone: what is mounted in there is not touched.
-  const tree = snapshot.node.ask('tree', { path: `${view}${folder}`, levels: ['*'] });
+  const tree = snapshot.node.ask('tree', { path: `${view}${plugin}`, levels: ['*'] });
   const volumes = (await unlessMissing(tree)) ?? [];
+  const minimumAgeMs = optionValue(minimumAge, snapshot.settings) ?? METADATA_AGE_MS;
   const left: LeftMetadata[] = [];
   for (const { folder: volume, names, failure } of volumes) {
     if (failure === undefined && !names.includes(VOLUME_FILE)) continue;
-    const at = `${folder}/${volume}`;
-    const isOrphan = orphan.life.state === 'orphan';
+    const folder = `${plugin}/${volume}`;
     // Then nothing is left over: it is all still there.
-    if (isOrphan && (await isMountedHere(snapshot, at))) continue;
-    const said = failure ?? (await mountedIn(snapshot, at, names));
-    const seen = await factsOf(
-      snapshot,
-      `${view}${at}`,
-      said === undefined ? names : [VOLUME_FILE],
-    );
+    if (life.state === 'orphan' && (await isMountedHere(snapshot, folder))) continue;
+    const said = failure ?? (await mountedIn(snapshot, folder, names));
+    const file = `${view}${folder}`;
+    const seen = await factsOf(snapshot, file, said === undefined ? names : [VOLUME_FILE]);
     if (!seen) continue; // It was removed meanwhile.
+    const isFresh = seen.ageMs < minimumAgeMs;
     const hindrance = said ?? seen.hindrance;
-    const { inode, ageMs } = seen;
-    const isFresh = ageMs < (optionValue(minimumAge, snapshot.settings) ?? METADATA_AGE_MS);
-    const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
-    left.push(defined({ ...facts, origin: { file: `${view}${at}` }, hindrance }));
+    const facts = { ...seen, podUid, volume, folder, isFresh, life, origin: { file } };
+    left.push(defined({ ...facts, hindrance }));
   }
   return left;
 }
@@ -129,17 +122,11 @@ async function mountedIn(
   return undefined;
 }
 
-interface Facts {
-  readonly inode: string;
-  readonly ageMs: number;
-  readonly hindrance?: string;
-}
-
 async function factsOf(
   { node }: Snapshot,
   path: string,
   names: readonly string[],
-): Promise<Facts | undefined> {
+): Promise<Pick<LeftMetadata, 'inode' | 'ageMs' | 'hindrance'> | undefined> {
   const [entries, folder] = await Promise.all([
     node.ask('entries', { path, names }),
     unlessMissing(node.ask('status', { path })),
