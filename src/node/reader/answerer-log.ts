@@ -9,7 +9,6 @@ import {
   ReadError,
   sourceOf,
 } from '../model/node-reader.ts';
-import { JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER } from './journal-folders.ts';
 import {
   JOURNAL_MS,
   LOG_BYTES_MAX,
@@ -20,8 +19,9 @@ import {
   LOG_LITERALS_MAX,
   VERSION_BYTES_MAX,
 } from './limits.ts';
-import { withFile } from './open-file.ts';
 import { pathInRoot } from './path-in-root.ts';
+import { JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER } from './reach.ts';
+import { withFile } from './read-to-end.ts';
 
 /** Picks the lines out of a log: only what was asked for travels, not the log. */
 export async function logLines(asked: Question<'log'>, hostRoot: string): Promise<LogLines> {

@@ -11,16 +11,18 @@ import {
 import { entriesIn, foldersIn, namesIn } from './answer-folders.ts';
 import { inotifyInstances } from './answer-inotify.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
-import { stacksOf } from './answer-stacks.ts';
-import { threadsOf } from './answer-threads.ts';
+import { stacksOf, threadsOf } from './answer-threads.ts';
 import { logLines } from './answerer-log.ts';
 import { statusOf } from './file-status.ts';
-import { forgetMutePorts, getFromKubelet } from './kubelet-http.ts';
-import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-pprof.ts';
+import {
+  forgetMutePorts,
+  getFromKubelet,
+  goroutinesOfKubelet,
+  profileOfKubelet,
+} from './kubelet-http.ts';
 import { FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
-import { withFile } from './open-file.ts';
 import { pathInRoot } from './path-in-root.ts';
-import { readToEnd } from './read-to-end.ts';
+import { readToEnd, withFile } from './read-to-end.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 import type { ReaderRuntimes } from './reader-runtimes.ts';
 

@@ -1,6 +1,6 @@
-import { closeSync, constants, lstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import type { FileStatus } from '../model/node-reader.ts';
-import { orCode } from './ignore-failure.ts';
+import { orCode, unlessFailed } from './ignore-failure.ts';
 
 /** Of open(2), and not among Node's constants: a handle that asks nobody and opens nothing. */
 const O_PATH = 0o10000000;
@@ -47,8 +47,31 @@ function typeOf(status: {
 }
 
 /** The C library packs the two numbers of a device into one; the mount table prints them apart. */
-export function deviceText(packed: bigint): string {
+function deviceText(packed: bigint): string {
   const major = ((packed >> 8n) & 0xfffn) | ((packed >> 32n) & 0xfffff000n);
   const minor = (packed & 0xffn) | ((packed >> 12n) & 0xffffff00n);
   return `${major}:${minor}`;
 }
+
+/** Standard input, output and error. Node has read them before we run, so they do not hang us. */
+const DESCRIPTORS = [0, 1, 2];
+
+/**
+ * The mounts that our input and output lie on, each with its device ("254:1"). The shell opened them,
+ * perhaps in a mount namespace that no process of the node is in, so no table may show them.
+ */
+export function ownMounts(): ReadonlyMap<number, string> {
+  return new Map(DESCRIPTORS.flatMap((descriptor) => mountOf(descriptor) ?? []));
+}
+
+function mountOf(descriptor: number): readonly (readonly [number, string])[] | undefined {
+  return unlessFailed(IS_CLOSED, () => {
+    const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
+    const { dev } = fstatSync(descriptor, { bigint: true });
+    // mnt_id:	1042
+    const id = /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
+    return id === undefined ? [] : [[Number(id), deviceText(dev)]];
+  });
+}
+
+const IS_CLOSED: ReadonlySet<string> = new Set(['ENOENT', 'EBADF']);

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { eachDump } from '../../../test/synthetic-dump.ts';
-import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-pprof.ts';
+import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-http.ts';
 import { SERVICE_MS } from './limits.ts';
 
 const servers: ReturnType<typeof createServer>[] = [];

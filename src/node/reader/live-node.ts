@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Answer,
-  type LogPlace,
   type NodeReader,
   type Question,
   type QuestionKind,
@@ -9,7 +8,6 @@ import {
   sourceOf,
 } from '../model/node-reader.ts';
 import { cacheReader, takeReader } from './cached-reader.ts';
-import { JOURNAL_FOLDER } from './journal-folders.ts';
 import {
   PATIENT_MS,
   READER_DEATH_MS,
@@ -18,7 +16,7 @@ import {
   READERS_ON_PATHS_MAX,
   TABLES_IN_LINE_MAX,
 } from './limits.ts';
-import { isLongTable, liesOn, reachOf } from './reach.ts';
+import { isLongTable, liesOn, placeOf, reachOf } from './reach.ts';
 import {
   type LongWait,
   longWait,
@@ -264,21 +262,4 @@ export class LiveNode implements NodeReader {
     }
     return readers.flatMap((reader) => this.#leave(reader));
   }
-}
-
-/** What a question touches first, and so where it can hang. */
-function placeOf(asked: Question<QuestionKind>): string {
-  if ('socket' in asked) return asked.socket;
-  if ('program' in asked) return asked.program;
-  if ('log' in asked) return placeOfLog(asked.log);
-  if ('all' in asked || 'instances' in asked) return '/proc';
-  // These read the memory of the process.
-  if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/mem`;
-  if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
-  if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
-  return 'port' in asked ? sourceOf(asked) : asked.path;
-}
-
-function placeOfLog(log: LogPlace): string {
-  return 'file' in log ? log.file : (log.folder ?? JOURNAL_FOLDER);
 }

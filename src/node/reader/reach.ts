@@ -1,4 +1,23 @@
-import type { QuestionKind } from '../model/node-reader.ts';
+import { type Question, type QuestionKind, sourceOf } from '../model/node-reader.ts';
+
+/** Where systemd stores the journal of a node: on its disk, or else only until the next boot. */
+export const JOURNAL_FOLDER = '/var/log/journal';
+export const VOLATILE_JOURNAL_FOLDER = '/run/log/journal';
+
+/** What a question touches first, and so where it can hang. */
+export function placeOf(asked: Question<QuestionKind>): string {
+  if ('socket' in asked) return asked.socket;
+  if ('program' in asked) return asked.program;
+  if ('log' in asked) {
+    return 'file' in asked.log ? asked.log.file : (asked.log.folder ?? JOURNAL_FOLDER);
+  }
+  if ('all' in asked || 'instances' in asked) return '/proc';
+  // These read the memory of the process.
+  if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/mem`;
+  if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
+  if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
+  return 'port' in asked ? sourceOf(asked) : asked.path;
+}
 
 /**
  * How far a question reaches, and so what can hang it: a table that the kernel makes up itself

@@ -1,7 +1,25 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { textOf } from '../../lib/std/text-codec.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { FILE_BYTES_MAX } from './limits.ts';
+
+/** Opens a plain file for as long as it is used, and nothing that only looks like one. */
+export function withFile<T>(here: Buffer, path: string, use: (file: number) => T): T {
+  // Checked before it is opened: opening some devices has an effect (a watchdog starts to count).
+  if (!statSync(here).isFile()) throw notAFile(path);
+  // Without O_NONBLOCK, a pipe put in its place since would make us wait for a writer.
+  const file = openSync(here, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    if (!fstatSync(file).isFile()) throw notAFile(path);
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function notAFile(path: string): ReadError {
+  return new ReadError('failed', path, 'it is not a file');
+}
 
 /** Larger than nearly all that is read, so that few files need more than one. */
 const CHUNK_BYTES = 1024 * 1024;

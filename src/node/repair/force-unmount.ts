@@ -11,11 +11,10 @@ import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import type { ReadFailure } from '../model/node-reader.ts';
-import { ownMounts } from '../reader/own-mounts.ts';
+import { ownMounts } from '../reader/file-status.ts';
 import { CHECK_AGAIN, type Handler, refused } from './handler.ts';
-import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
 import { forceAgainMs } from './limits.ts';
-import { livingPod } from './living-pod.ts';
+import { kubeletLeavesFolders, livingPod, removeLeftFolders } from './living-pod.ts';
 import type { NodeWriter, ProcessPins, WriteResult } from './node-writer.ts';
 import {
   inMountNamespace,

@@ -12,8 +12,7 @@ import {
 import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
 import { type ActionFailure, CHECK_AGAIN, type Handler, refused, refusedIf } from './handler.ts';
-import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
-import { livingPod } from './living-pod.ts';
+import { kubeletLeavesFolders, livingPod, removeLeftFolders } from './living-pod.ts';
 import {
   FIRST_PROCESS,
   type NodeWriter,

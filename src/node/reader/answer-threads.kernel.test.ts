@@ -5,8 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { stacksOf } from './answer-stacks.ts';
-import { threadsOf } from './answer-threads.ts';
+import { stacksOf, threadsOf } from './answer-threads.ts';
 import { ProcessMemory } from './process-memory.ts';
 
 /** A stripped Go program that opens the file it is given. */
@@ -82,7 +81,7 @@ test('a program that is not of Go, and one that is gone, are answers', async () 
 
 test('what we may not read is denied, and never looks like a process without blocked threads', async () => {
   const { pid } = await startGoWaiting();
-  const module = join(import.meta.dirname, 'answer-stacks.ts');
+  const module = join(import.meta.dirname, 'answer-threads.ts');
   const script = `import(${JSON.stringify(module)})
     .then(({ stacksOf }) => stacksOf(${pid}, '/'))
     .then((stacks) => console.log('answer', stacks.length), ({ code }) => console.log(code))`;
