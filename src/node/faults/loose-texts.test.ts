@@ -5,7 +5,7 @@ import { LABELLED_TEXTS } from '../../../test/labelled-texts.ts';
 import { checkUp, type Judged } from '../checkup/judge-faults.ts';
 import { caseFileOf } from '../examine/case-file.ts';
 import type { GivenFile } from '../examine/given-file.ts';
-import { givenSnapshot, NOT_GIVEN } from '../examine/given-snapshot.ts';
+import { givenSnapshot } from '../examine/given-snapshot.ts';
 import { faults } from './index.ts';
 
 const TESTS = join(import.meta.dirname, '../../../test');
@@ -58,8 +58,8 @@ async function answerOn(files: readonly GivenFile[]): Promise<Record<string, unk
 function answerOf({ fault, verdict }: Judged, suspicions: ReadonlyMap<string, string>) {
   const suspicion = suspicions.get(fault.id);
   const unknowns = ('unknowns' in verdict ? verdict.unknowns : [])
-    .map(({ why }) => why.split('; ').filter((part) => !part.includes(NOT_GIVEN)))
-    .flatMap((said) => (said.length === 0 ? [] : [said.join('; ')]));
+    .filter(({ failure }) => failure !== 'not-recorded')
+    .map(({ why }) => why);
   const findings = verdict.findings.map(({ state, reason, subject, summary, proof }) => ({
     state,
     reason,
