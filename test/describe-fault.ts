@@ -7,8 +7,7 @@ import { nodeFacts } from '../src/node/checkup/node-facts.ts';
 import { settingsIn } from '../src/node/checkup/replay.ts';
 import type { Report } from '../src/node/checkup/report.ts';
 import { takeSnapshot } from '../src/node/checkup/take-snapshot.ts';
-import { attempt } from '../src/node/model/attempt.ts';
-import type { Needs } from '../src/node/model/evidence.ts';
+import { attempt, type Needs } from '../src/node/model/evidence.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import {
   type NodeReader,

@@ -33,7 +33,7 @@ test('sources in order have no violation', () => {
     'node/faults/one/diagnose.ts':
       "import type { Mount } from '../../evidence/mounts/mount-table.ts';",
     'node/evidence/mounts/mount-table.ts': "import { attempt } from '../../model/attempt.ts';",
-    'node/model/attempt.ts': "import { ReadError } from './node-reader.ts';",
+    'node/model/evidence.ts': "import { ReadError } from './node-reader.ts';",
     'node/model/node-reader.ts': '',
     'node/reader/live-node.ts': "import { runChild } from '../../lib/process/run-child.ts';",
     'lib/process/run-child.ts': "import { spawn } from 'node:child_process';",
@@ -151,8 +151,8 @@ test.each([
   ],
   [
     'the language of node is pure itself',
-    { 'node/model/attempt.ts': "import { keyOf } from '../reader/recording.ts';" },
-    'src/node/model/attempt.ts:1 pure stays pure',
+    { 'node/model/evidence.ts': "import { keyOf } from '../reader/recording.ts';" },
+    'src/node/model/evidence.ts:1 pure stays pure',
   ],
   [
     'only process starts a process',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface SourceFile {
-  /** From the root of the project, with forward slashes: "src/node/model/attempt.ts". */
+  /** From the root of the project, with forward slashes: "src/node/model/evidence.ts". */
   readonly path: string;
   readonly text: string;
 }
@@ -21,7 +21,7 @@ export function filesBelow(folders: readonly string[], matches: RegExp): readonl
     .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 }
 
-// src/node/model/attempt.ts and src/console/diagnosis/DiagnosisPage.tsx
+// src/node/model/evidence.ts and src/console/diagnosis/DiagnosisPage.tsx
 export const TYPESCRIPT = /[.]tsx?$/;
 
 // src/node/evidence/mounts/mount-table.kernel.test.ts

@@ -17,7 +17,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
   'an error of the kernel, of a process or of a runtime is an answer about the node': [
     'src/lib/cri/wire.ts',
     'src/lib/process/',
-    'src/node/model/attempt.ts',
+    'src/node/model/evidence.ts',
     'src/node/reader/',
     'src/node/recording/recording-node.ts',
     'src/node/trace/symbol-reader.ts',

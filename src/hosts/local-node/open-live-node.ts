@@ -1,8 +1,7 @@
 import { isSea } from 'node:sea';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../node/evidence/kubelet/kubelet.ts';
-import { attempt } from '../../node/model/attempt.ts';
-import type { SnapshotOptions } from '../../node/model/evidence.ts';
+import { attempt, type SnapshotOptions } from '../../node/model/evidence.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
 import type { OwnCommand } from '../../node/reader/reader-process.ts';
 

@@ -5,8 +5,7 @@ import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
 import { pods } from '../evidence/pods/pods.ts';
-import { attempt } from '../model/attempt.ts';
-import type { Snapshot } from '../model/evidence.ts';
+import { attempt, type Snapshot } from '../model/evidence.ts';
 import type { NodeSummary } from './report.ts';
 
 /** The node in one line: what runs here, and how much of it. What is not known is left out. */

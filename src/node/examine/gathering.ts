@@ -2,7 +2,7 @@ import { listAt, textAt } from '../../lib/std/json.ts';
 import type { StartRefusal } from '../evidence/containers/start-refusals.ts';
 import type { KubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
 import { type Pod, parsePods } from '../evidence/pods/pods.ts';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import type { Origin } from '../model/origin.ts';
 import { type CollectedText, collectedText } from './collected.ts';
 import { DOCUMENT_KINDS, type DocumentKind, documentKind } from './document-kinds.ts';

@@ -5,7 +5,7 @@ import {
   parseProgramVersion,
 } from '../evidence/kubelet/kubelet-version.ts';
 import { parseVersionNumber } from '../evidence/text/version-number.ts';
-import { type Attempt, attempt } from '../model/attempt.ts';
+import { type Attempt, attempt } from '../model/evidence.ts';
 import type { Origin } from '../model/origin.ts';
 
 /** `kubelet --version`, or the lines of `kubectl get nodes`. */

@@ -1,5 +1,5 @@
 import type { LogSignature } from './log-signature.ts';
-import type { NodeReader, ReadError } from './node-reader.ts';
+import { type NodeReader, ReadError } from './node-reader.ts';
 
 /** One kind of thing that can be known about a node, and the only way we learn it. */
 export interface Evidence<T> {
@@ -74,4 +74,17 @@ export function defineEvidence<T>(evidence: Evidence<T>): Evidence<T> {
 
 export function optional<T>(evidence: Evidence<T>): Optional<T> {
   return { optional: evidence };
+}
+
+/** A read that may fail without ending the check, with the error as a value. */
+export type Attempt<T> = Maybe<T> & ({ readonly known: true } | { readonly error: ReadError });
+
+/** For evidence with alternative sources: the only place below checkup where a failed read is caught. */
+export async function attempt<T>(read: Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { known: true, value: await read };
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error;
+    return { known: false, why: error.message, error };
+  }
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import { type NodeReader, ReadError } from '../model/node-reader.ts';
 
 const PAGES: Readonly<Record<string, string>> = {

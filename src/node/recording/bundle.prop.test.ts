@@ -4,7 +4,7 @@ import { fixtureAt } from '../../../test/fault-fixtures.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import { replayCheck } from '../checkup/replay.ts';
 import { faults } from '../faults/index.ts';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import type { QuestionKind } from '../model/node-reader.ts';
 import { type Bundle, bundleOfFiles, filesOfBundle, manifestOf } from './bundle.ts';
 import { BundleError } from './bundle-error.ts';

@@ -1,7 +1,6 @@
 import { sendSignal } from '../../lib/process/send-signal.ts';
 import { strayReaders } from '../evidence/mounts/left-readers.ts';
-import { attempt } from '../model/attempt.ts';
-import type { Snapshot } from '../model/evidence.ts';
+import { attempt, type Snapshot } from '../model/evidence.ts';
 
 /**
  * Kills readers of ours that have lost their parent: they keep mounts busy, and nobody waits for their

@@ -1,5 +1,4 @@
-import { attempt } from '../model/attempt.ts';
-import type { Snapshot } from '../model/evidence.ts';
+import { attempt, type Snapshot } from '../model/evidence.ts';
 import { HOLDER_LINKS_MAX, HOLDER_PROCESSES_MAX, HOLDERS_MAX, holdersMs } from './limits.ts';
 
 export interface Holders {

@@ -3,8 +3,7 @@ import { shortId } from '../../lib/std/short-id.ts';
 import { unloggedContainers } from '../evidence/containers/unlogged-containers.ts';
 import { type MergedUsr, mergedUsr } from '../evidence/deletions/merged-usr.ts';
 import type { ManualSteps, Outcome } from '../model/action.ts';
-import { attempt } from '../model/attempt.ts';
-import type { Snapshot } from '../model/evidence.ts';
+import { attempt, type Snapshot } from '../model/evidence.ts';
 import { type Handler, refused, refusedIf } from './handler.ts';
 
 const PATH = '/bin';

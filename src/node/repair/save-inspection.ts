@@ -2,8 +2,7 @@ import { fieldAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../../lib/std/json-value.ts';
 import { shortId } from '../../lib/std/short-id.ts';
 import type { Action } from '../model/action.ts';
-import { attempt } from '../model/attempt.ts';
-import type { Snapshot } from '../model/evidence.ts';
+import { attempt, type Snapshot } from '../model/evidence.ts';
 import type { ActionContext, ActionFailure } from './handler.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { numberAt } from '../../lib/std/json.ts';
 import type { Action, ActionKind, Outcome } from '../model/action.ts';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import type { Handler, Observation } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { type JournalRecord, readJournal } from './journal.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Mount, type MountTable, parseMountTable } from '../evidence/mounts/mount-table.ts';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import { orCode } from '../reader/ignore-failure.ts';
 import { tableText } from '../reader/read-to-end.ts';
 import { type HeldProcess, whyNotSame } from './held-process.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { placeOf } from '../evidence/mounts/mount-places.ts';
 import { type MountTable, parseMountTable } from '../evidence/mounts/mount-table.ts';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import type { NodeReader } from '../model/node-reader.ts';
 import { TABLE_CACHED_MS, TABLES_CACHED_MAX } from './limits.ts';
 import { type TracedCall, type TracedName, WORKING_FOLDER } from './traced-call.ts';

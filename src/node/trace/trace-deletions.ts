@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import { podOfCgroup } from '../evidence/pods/pod-of-cgroup.ts';
-import { attempt } from '../model/attempt.ts';
+import { attempt } from '../model/evidence.ts';
 import type { NodeReader } from '../model/node-reader.ts';
 import type { OwnCommand } from '../reader/reader-process.ts';
 import type { TracerFailure } from './bpftrace-line.ts';

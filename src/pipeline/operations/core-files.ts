@@ -1,5 +1,4 @@
-import { attempt } from '../../node/model/attempt.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
 import { failedWith, needed, refusedWith, type StepInput } from './operation-result.ts';

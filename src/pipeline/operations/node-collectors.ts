@@ -1,8 +1,7 @@
 import { listAt, textAt } from '../../lib/std/json.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
-import { attempt } from '../../node/model/attempt.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { collected, failedWith } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';

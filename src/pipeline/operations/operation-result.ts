@@ -1,6 +1,6 @@
 import { defined } from '../../lib/std/defined.ts';
 import { jsonValue } from '../../lib/std/json-value.ts';
-import { attempt } from '../../node/model/attempt.ts';
+import { attempt } from '../../node/model/evidence.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepReason, StepResult } from '../api/results.ts';
 

@@ -1,8 +1,7 @@
 import { listAt, textAt } from '../../lib/std/json.ts';
 import { type Containers, containers } from '../../node/evidence/containers/containers.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
-import { attempt } from '../../node/model/attempt.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { originText } from '../../node/model/origin.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 

@@ -1,7 +1,6 @@
 import { parseCommandLine } from '../../node/evidence/processes/command-line.ts';
 import { processes, TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/processes.ts';
-import { attempt } from '../../node/model/attempt.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
 import { PROCESSES_AT_ONCE } from './limits.ts';

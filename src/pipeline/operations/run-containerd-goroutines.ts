@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSignal } from '../../lib/process/send-signal.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
-import { attempt } from '../../node/model/attempt.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { type FileStatus, type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
 import { failedWith, refusedWith } from './operation-result.ts';

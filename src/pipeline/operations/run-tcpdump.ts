@@ -5,8 +5,7 @@ import { numberAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../../lib/std/json-value.ts';
 import { containers } from '../../node/evidence/containers/containers.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
-import { attempt } from '../../node/model/attempt.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import {
   CAPTURE_BYTES_MAX,

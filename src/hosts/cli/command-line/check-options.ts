@@ -7,7 +7,7 @@ import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { socketOf } from '../../../node/evidence/kubelet/kubelet.ts';
 import { findKubelet } from '../../../node/evidence/kubelet/kubelet-process.ts';
 import { resolvePath } from '../../../node/evidence/text/file-path.ts';
-import { attempt } from '../../../node/model/attempt.ts';
+import { attempt } from '../../../node/model/evidence.ts';
 import type { FileStatus } from '../../../node/model/node-reader.ts';
 import { IS_DENIED, IS_GONE, orCode } from '../../../node/reader/ignore-failure.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';

@@ -1,6 +1,6 @@
 import { labelledText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
-import { attempt } from '../../../node/model/attempt.ts';
+import { attempt } from '../../../node/model/evidence.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
 
 /** As wide as the rest of this page. */

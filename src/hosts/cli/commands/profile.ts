@@ -3,7 +3,7 @@ import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
-import { type Attempt, attempt } from '../../../node/model/attempt.ts';
+import { type Attempt, attempt } from '../../../node/model/evidence.ts';
 import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../../../node/reader/limits.ts';
 import {
   durationMs,

@@ -18,7 +18,7 @@ import {
   type ThreadStacks,
   threadStacks,
 } from '../../../node/evidence/stacks/thread-stacks.ts';
-import { type Attempt, attempt } from '../../../node/model/attempt.ts';
+import { type Attempt, attempt } from '../../../node/model/evidence.ts';
 import { ReadError } from '../../../node/model/node-reader.ts';
 import { originText } from '../../../node/model/origin.ts';
 import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';

@@ -7,7 +7,7 @@ import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { explanationText } from '../../../lib/terminal/wrap.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
-import { attempt } from '../../../node/model/attempt.ts';
+import { attempt } from '../../../node/model/evidence.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { DELETIONS_REPORTED_MAX, SECONDS_MAX } from '../../../node/trace/limits.ts';
 import {

@@ -1,7 +1,6 @@
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { blockedThreads, seenWaits } from '../../../node/evidence/stacks/blocked-threads.ts';
-import { attempt } from '../../../node/model/attempt.ts';
-import type { SnapshotOptions } from '../../../node/model/evidence.ts';
+import { attempt, type SnapshotOptions } from '../../../node/model/evidence.ts';
 import { RecordedNode } from '../../../node/recording/recorded-node.ts';
 import type { Recording } from '../../../node/recording/recording.ts';
 

@@ -1,7 +1,6 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { collect } from '../../../node/checkup/judge-faults.ts';
-import { attempt } from '../../../node/model/attempt.ts';
-import type { Snapshot } from '../../../node/model/evidence.ts';
+import { attempt, type Snapshot } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';

@@ -1,6 +1,5 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError, type ReadFailure } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 

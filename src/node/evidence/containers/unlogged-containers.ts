@@ -1,8 +1,7 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
 import { Semaphore } from '../../../lib/std/semaphore.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Sweep, sweepFor, workingFolder } from '../deletions/working-folder.ts';

@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { FileStatus } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { unlessMissing } from '../text/file-path.ts';

@@ -1,6 +1,5 @@
 import type { GoroutineDump } from '../../../lib/go/goroutine-dump.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import {
   type KubeletPage,
   originOf,

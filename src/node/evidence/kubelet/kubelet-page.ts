@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import type { Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot } from '../../model/evidence.ts';
 import { type HttpAnswer, type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';

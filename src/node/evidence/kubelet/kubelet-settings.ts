@@ -1,4 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
+import { attempt } from '../../model/evidence.ts';
 import { type NodeReader, ReadError } from '../../model/node-reader.ts';
 import { CONFIG_FILES_MAX } from '../limits.ts';
 import { flagValue, flagValues } from '../processes/command-line.ts';

@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { type Attempt, attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { trustedFile } from '../processes/trusted-file.ts';

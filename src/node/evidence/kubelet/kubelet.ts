@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { absolutePath, cleanPath, resolvePath, unlessMissing } from '../text/file-path.ts';
 import { findKubelet, type KubeletProcess, type RejectedProcess } from './kubelet-process.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Maybe } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Maybe } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type FileRule, REDACTED } from '../../model/redaction.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence } from '../../model/evidence.ts';
+import { attempt, defineEvidence } from '../../model/evidence.ts';
 import { type LogPlace, originOfLog, ReadError } from '../../model/node-reader.ts';
 import { originText } from '../../model/origin.ts';
 import { JOURNAL_BYTES } from '../limits.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import type { Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot } from '../../model/evidence.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { parseArgumentsFile } from '../kubelet/kubelet-config.ts';
 import { LOG_FILES_MAX } from '../limits.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type LogPlace, originOfLog, ReadError } from '../../model/node-reader.ts';
 import { type Origin, originText } from '../../model/origin.ts';
 import { JOURNAL_BYTES, JOURNAL_MORE_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import type { Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot } from '../../model/evidence.ts';
 import { originText } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { LOOP_DEVICES_MAX } from '../limits.ts';

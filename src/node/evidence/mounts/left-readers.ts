@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { READER_NAME } from '../../model/reader-name.ts';
 import type { Thread } from '../../model/thread.ts';

@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import { containers } from '../containers/containers.ts';
 import { kubelet } from '../kubelet/kubelet.ts';

@@ -1,6 +1,5 @@
 import { Semaphore } from '../../../lib/std/semaphore.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { OpenFile, ProcessEntry } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX } from '../limits.ts';
 import { mountNamespaces } from './mount-namespaces.ts';

@@ -1,5 +1,4 @@
-import { type Attempt, attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Containers, containers } from '../containers/containers.ts';

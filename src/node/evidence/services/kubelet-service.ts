@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { FIRST_PID_NAMESPACE } from '../kernel/host-namespace.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';

@@ -1,5 +1,4 @@
-import { type Attempt, attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry, ReadError } from '../../model/node-reader.ts';
 import { runtime } from '../containers/runtime.ts';
 import { serviceAt } from '../containers/runtime-names.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import type { Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot } from '../../model/evidence.ts';
 import {
   type LogLines,
   type LogPlace,

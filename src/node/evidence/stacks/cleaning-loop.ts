@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import type { Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot } from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Health, health } from '../kubelet/health.ts';
 import { CLEANING_SILENCE_MS, CLEANING_SKIPPED_MS, CLEANING_WELL_MS } from '../limits.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import { goroutines } from '../kubelet/goroutines.ts';
 import { health } from '../kubelet/health.ts';

@@ -1,8 +1,7 @@
 import { plainFunction } from '../../../lib/go/function-name.ts';
 import type { GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { FileOrigin } from '../../model/origin.ts';
 import type { ThreadStack } from '../../model/thread.ts';

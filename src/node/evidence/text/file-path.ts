@@ -1,4 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
+import { attempt } from '../../model/evidence.ts';
 import { type FileStatus, type NodeReader, ReadError } from '../../model/node-reader.ts';
 import { LINKS_MAX } from '../limits.ts';
 

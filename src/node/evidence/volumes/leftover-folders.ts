@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
 import {
   type Entry,
   type FileStatus,

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import type { Maybe, Snapshot } from '../../model/evidence.ts';
+import { attempt, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { type Containers, containers } from '../containers/containers.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';

@@ -1,6 +1,5 @@
 import { Semaphore } from '../../../lib/std/semaphore.ts';
-import { attempt } from '../../model/attempt.ts';
-import type { Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX, WRITERS_ASKED_MAX } from '../limits.ts';
 import type { MountNamespace, MountNamespaces } from '../mounts/mount-namespaces.ts';

@@ -1,5 +1,4 @@
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence } from '../../model/evidence.ts';
+import { attempt, defineEvidence } from '../../model/evidence.ts';
 import { kubeletLog } from '../logs/kubelet-log.ts';
 import { endOfLog } from '../logs/log-entries.ts';
 import { mountNamespaces } from '../mounts/mount-namespaces.ts';

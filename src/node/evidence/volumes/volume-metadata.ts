@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
+import { attempt, defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { METADATA_AGE_MS, METADATA_PODS_MAX } from '../limits.ts';
