@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../src/lib/std/defined.ts';
-import { mountPoints } from './mount-points.ts';
+import { mountPoints } from './mount-tables.ts';
 import { PLACES } from './places.ts';
 
 /** The state of a practice node before anything runs on it. `lab heal` restores it. */

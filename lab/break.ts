@@ -58,3 +58,16 @@ export interface Expected {
   /** Faults that are found after the repair: what it leaves for a person, or uncovers. */
   readonly afterwards?: readonly string[];
 }
+
+/** What names a break. */
+export type NamedBreak = Pick<Break, 'kind' | 'fault' | 'variant'>;
+
+/** "stale-subpath-mount/secret-active", "look-alike/young-leftover". */
+export function caseName({ kind, fault, variant }: NamedBreak): string {
+  return `${kind === 'look-alike' ? kind : fault}/${variant}`;
+}
+
+/** "dead-volume-mount (nfs-active)" */
+export function titleOf({ kind, fault, variant }: NamedBreak): string {
+  return `${kind === 'fault' ? '' : 'a look-alike of '}${fault} (${variant})`;
+}

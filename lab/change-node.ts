@@ -2,11 +2,9 @@ import { defined } from '../src/lib/std/defined.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import { type Terminal, UsageError } from '../src/lib/terminal/terminal.ts';
-import type { Break } from './break.ts';
-import { titleOf } from './break-record.ts';
-import { breaks } from './breaks/index.ts';
+import { type Break, titleOf } from './break.ts';
+import { breaks, findBreak } from './breaks/index.ts';
 import { runningLab } from './enter.ts';
-import { caseName } from './exam/cases.ts';
 import { type Healed, WRITTEN } from './heal.ts';
 import type { RunningLab } from './known-labs.ts';
 import { SET_UP_MS } from './limits.ts';
@@ -46,7 +44,7 @@ export async function breakNode(
     session.request(['break', ...request], asked.length * SET_UP_MS),
   ).finally(session.close)) as readonly string[];
   terminal.progress('');
-  const chosen = created.flatMap((each) => breaks.find((one) => caseName(one) === each) ?? []);
+  const chosen = created.map(findBreak);
   for (const each of chosen)
     terminal.out(`practice node ${name} has ${titleOf(each)}: ${each.about}\n`);
   terminal.hint(nextSteps(chosen, name));

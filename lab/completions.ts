@@ -1,5 +1,5 @@
+import { caseName } from './break.ts';
 import { breaks } from './breaks/index.ts';
-import { caseName } from './exam/cases.ts';
 import { labNames } from './known-labs.ts';
 
 /** Shell completions of `kubediag lab`. */

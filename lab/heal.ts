@@ -2,7 +2,7 @@ import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Baseline, linkAt, readBaseline } from './baseline.ts';
 import { labCgroup, removeCgroupTree } from './cgroups.ts';
-import { mountPoints } from './mount-points.ts';
+import { mountPoints } from './mount-tables.ts';
 import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';

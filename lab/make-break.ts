@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import type { Break } from './break.ts';
-import { appliedBreaks, markBroken } from './break-record.ts';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Break, caseName, type NamedBreak } from './break.ts';
 import { chooseTogether, type RequestedBreak } from './breaks/choose-together.ts';
 import { breaks } from './breaks/index.ts';
 import { versionWith } from './breaks/kubelet-habits.ts';
-import { caseName } from './exam/cases.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
 
@@ -36,4 +35,18 @@ async function changeKubelet(node: PracticeNode, all: readonly Break[]): Promise
     `the kubelet goes by the habits of ${version}`,
     () => readFileSync(PLACES.kubeletIteration, 'utf8') === version,
   );
+}
+
+/** On the node; `lab heal` deletes it. */
+const MARK = join(PLACES.lab, 'broken');
+
+/** The breaks since the node was created or healed, oldest first. */
+export function appliedBreaks<T extends NamedBreak>(all: readonly T[], mark = MARK): readonly T[] {
+  const names = existsSync(mark) ? readFileSync(mark, 'utf8').trimEnd().split('\n') : [];
+  return names.flatMap((name) => all.find((each) => caseName(each) === name) ?? []);
+}
+
+/** Written before the break is made. */
+export function markBroken(asked: NamedBreak, mark = MARK): void {
+  writeFileSync(mark, `${caseName(asked)}\n`, { flag: 'a' });
 }

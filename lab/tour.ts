@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../src/lib/process/system-program.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import { type Terminal, UsageError } from '../src/lib/terminal/terminal.ts';
-import type { Break } from './break.ts';
+import { type Break, caseName } from './break.ts';
 import { breaks } from './breaks/index.ts';
+import type { Habit } from './breaks/kubelet-habits.ts';
 import { type Ran, runOnNode } from './enter.ts';
-import { caseName } from './exam/cases.ts';
-import { checkNode } from './exam/check-node.ts';
+import { checkNode, type LabNode, labNode } from './exam/exam-node.ts';
 import { judgeCheck } from './exam/judge.ts';
-import { type LabNode, labNode } from './exam/lab-node.ts';
 import { CHECK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
 import { recoverArguments } from './exam/recover-arguments.ts';
 import type { RunningLab } from './known-labs.ts';
@@ -24,7 +23,6 @@ import {
   shortPage,
   storyLines,
 } from './tour-lines.ts';
-import { TOUR_STOPS, type TourStop } from './tour-stops.ts';
 import { duringLab, type WithLabOptions, withLab } from './with-lab.ts';
 
 export interface TourOptions extends WithLabOptions {
@@ -80,11 +78,21 @@ export async function tour(
   return code;
 }
 
+/** A break that the tour shows. */
+interface TourStop extends Break {
+  readonly tour: NonNullable<Break['tour']>;
+  readonly kubelet: Habit;
+}
+
+export const TOUR_STOPS = breaks.filter(
+  (each): each is TourStop => each.tour !== undefined && each.kubelet !== undefined,
+);
+
 /** All stops, or that of one fault. */
 function stopsOf(fault: string | undefined): readonly TourStop[] {
-  const stops = TOUR_STOPS.filter((each) => fault === undefined || breakOf(each).fault === fault);
+  const stops = TOUR_STOPS.filter((each) => fault === undefined || each.fault === fault);
   if (stops.length > 0) return stops;
-  const known = TOUR_STOPS.map((each) => breakOf(each).fault);
+  const known = TOUR_STOPS.map((each) => each.fault);
   throw new UsageError(`the tour does not show "${fault}"; it shows ${known.join(', ')}`);
 }
 
@@ -102,9 +110,9 @@ async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd
   terminal.out(introLines(lab.settings, stops.length, terminal));
   for (const [at, each] of stops.entries()) {
     const where = `${at + 1} of ${stops.length}`;
-    terminal.out(headingLines(where, each.title, terminal));
-    terminal.out(storyLines(each.story, terminal));
-    const why = breakOf(each).leftOut?.(lab.settings);
+    terminal.out(headingLines(where, each.tour.title, terminal));
+    terminal.out(storyLines(each.tour.story, terminal));
+    const why = each.leftOut?.(lab.settings);
     if (why !== undefined) {
       terminal.out(`\n${storyLines(`Not possible on this node: ${why}.`, terminal)}`);
       continue;
@@ -128,28 +136,21 @@ async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd
   return isAll ? 'as expected' : 'otherwise';
 }
 
-function breakOf(stop: TourStop): Break {
-  const created = breaks.find((each) => caseName(each) === stop.case);
-  if (!created) throw new Error(`no such break: ${stop.case}`);
-  return created;
-}
-
 /** Break, check, explain, dry run, recover, verify. */
 async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
   const { terminal, rest } = walk;
-  const created = breakOf(stop);
   if ((await rest()) === 'stop') return 'stop';
-  await showBreak(created, walk);
+  await showBreak(stop, walk);
   // The exit code of the shown check says that there is a fault; this proves that it is only this one.
-  const { problems } = judgeCheck(created, await checkNode(walk.node));
+  const { problems } = judgeCheck(stop, await checkNode(walk.node));
   if (problems.length > 0) terminal.out(`\n${terminal.style('red', problems.join('\n'))}\n`);
   const codes: number[] = [];
   // No stop needs an argument from a report, so no check runs before the one that is shown.
-  const repair = [...recoverArguments(created, undefined), ...(stop.recoverWith ?? [])];
+  const repair = [...recoverArguments(stop, undefined), ...(stop.tour.recoverWith ?? [])];
   const dryRun = repair.filter((word) => word !== '--yes' && word !== '--wait');
   const steps: readonly (readonly [readonly string[], (text: string) => string])[] = [
     [['check'], whole],
-    [['explain', created.fault], shortPage],
+    [['explain', stop.fault], shortPage],
     [[...dryRun, '--dry-run'], whole],
     [repair, whole],
   ];
@@ -160,7 +161,7 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
     codes.push(code);
   }
   if ((await rest()) === 'stop') return 'stop';
-  const after = await showSettled(['check', created.fault], walk);
+  const after = await showSettled(['check', stop.fault], walk);
   const [found, , planned, repaired] = codes;
   const isDone = planned === 0 && repaired === 0 && after === 0;
   const isAsReported = problems.length === 0 && found === 1 && isDone;

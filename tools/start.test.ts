@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { TOUR_STOPS } from '../lab/tour-stops.ts';
+import { TOUR_STOPS } from '../lab/tour.ts';
 import { tourFor } from './start.ts';
 
 test('npm start shows one fault of the tour, and all of them to who asks for it', () => {
   expect(tourFor([])).toEqual(['lab', 'tour', 'stale-subpath-mount', '--serve']);
-  expect(TOUR_STOPS.some((each) => each.case.startsWith('stale-subpath-mount/'))).toBe(true);
+  expect(TOUR_STOPS.some((each) => each.fault === 'stale-subpath-mount')).toBe(true);
   expect(tourFor(['--all'])).toEqual(['lab', 'tour', '--serve']);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { caseName } from '../exam/cases.ts';
+import { caseName } from '../break.ts';
 import type { LabSettings } from '../settings.ts';
 import { chooseTogether, type RequestedBreak } from './choose-together.ts';
 import { breaks } from './index.ts';

@@ -1,5 +1,4 @@
-import type { Break } from '../break.ts';
-import { titleOf } from '../break-record.ts';
+import { type Break, titleOf } from '../break.ts';
 import type { LabSettings } from '../settings.ts';
 import { versionWith } from './kubelet-habits.ts';
 

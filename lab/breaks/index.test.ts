@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { caseName } from '../exam/cases.ts';
+import { caseName } from '../break.ts';
 import { breaks } from './index.ts';
 
 test('every break has a name of its own that a person can type', () => {

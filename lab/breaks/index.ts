@@ -1,4 +1,4 @@
-import type { Break } from '../break.ts';
+import { type Break, caseName } from '../break.ts';
 import { containerWithoutLogPath } from './container-without-log-path.ts';
 import { deadVolumeLookAlikes } from './dead-volume-look-alikes.ts';
 import { deadVolumeMount } from './dead-volume-mount.ts';
@@ -29,3 +29,10 @@ export const breaks: readonly Break[] = [
   ...leftoverLookAlikes,
   ...stoppedServiceLookAlikes,
 ];
+
+/** The break of a case: "stale-subpath-mount/secret-active". */
+export function findBreak(name: string): Break {
+  const found = breaks.find((each) => caseName(each) === name);
+  if (!found) throw new Error(`no such break: ${name}`);
+  return found;
+}

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { mountPoints } from '../mount-points.ts';
+import { mountPoints } from '../mount-tables.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { allProcesses, someThreadWaits } from '../process-mark.ts';
 

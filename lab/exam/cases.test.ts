@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { caseName, chooseCases } from './cases.ts';
+import { caseName } from '../break.ts';
+import { chooseCases } from './cases.ts';
 
 const breaks = [
   { kind: 'fault', fault: 'stale-subpath-mount', variant: 'secret-active' },

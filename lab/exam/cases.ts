@@ -1,15 +1,8 @@
 import { isNearly } from '../../src/lib/std/is-nearly.ts';
-import type { Break } from '../break.ts';
-
-type Named = Pick<Break, 'kind' | 'fault' | 'variant'>;
-
-/** "stale-subpath-mount/secret-active", "look-alike/young-leftover". */
-export function caseName({ kind, fault, variant }: Named): string {
-  return `${kind === 'look-alike' ? kind : fault}/${variant}`;
-}
+import { caseName, type NamedBreak } from '../break.ts';
 
 /** The cases whose names begin with one of the arguments; all cases without arguments. */
-export function chooseCases<T extends Named>(
+export function chooseCases<T extends NamedBreak>(
   args: readonly string[],
   breaks: readonly T[],
 ): { readonly chosen: readonly T[] } | { readonly wrong: string } {

@@ -1,5 +1,11 @@
-import type { Ran } from '../enter.ts';
+import { findBreak } from '../breaks/index.ts';
+import { type Ran, runOnNode } from '../enter.ts';
+import { openSession } from '../node-session.ts';
+import { PLACES } from '../places.ts';
+import type { ProcessMark } from '../process-mark.ts';
 import type { Snapshot } from './compare.ts';
+import type { Checked } from './judge.ts';
+import { ACTION_MS, CHECK_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
 
 /** The practice node as the exam uses it, from outside. */
 export interface ExamNode {
@@ -11,4 +17,33 @@ export interface ExamNode {
   make(caseName: string): Promise<void>;
   heal(): Promise<void>;
   snapshot(): Promise<Snapshot>;
+}
+
+export interface LabNode extends ExamNode {
+  /** Ends our process there. */
+  readonly close: () => void;
+}
+
+/** A running practice node, as the exam and the tour use it. */
+export function labNode(lab: ProcessMark): LabNode {
+  const session = openSession(lab);
+  return {
+    settleMs: SETTLE_MS,
+    kubediag: (args, limitMs) => runOnNode(lab, [PLACES.executable, ...args], limitMs),
+    make: async (name) => {
+      const { kind, fault, variant } = findBreak(name);
+      await session.request(['break', kind, fault, variant], ACTION_MS);
+    },
+    heal: async () => void (await session.request(['heal'], ACTION_MS)),
+    snapshot: async () => (await session.request(['snapshot'], SNAPSHOT_MS)) as Snapshot,
+    close: session.close,
+  };
+}
+
+/** Runs a check on the node, with a report as JSON. */
+export async function checkNode(node: Pick<ExamNode, 'kubediag'>): Promise<Checked> {
+  const { code, stdout, stderr } = await node.kubediag(['check', '-o', 'json'], CHECK_MS);
+  if (!stdout.startsWith('{'))
+    throw new Error(`check printed no report: ${stdout}${stderr}`.trim());
+  return { code, report: JSON.parse(stdout) as unknown };
 }

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { labCgroup } from '../cgroups.ts';
+import { mountLine } from '../mount-tables.ts';
 import { PLACES } from '../places.ts';
+import { allProcesses, procFile } from '../process-mark.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { mountLine } from './mount-line.ts';
 
 /** Version 2 has one tree here, version 1 one for each controller. */
 const CGROUPS = '/sys/fs/cgroup';
@@ -34,15 +35,11 @@ export function outsideOf(names: readonly string[]): readonly string[] {
 
 /** A process of a lab is in its cgroup, sees its mounts, or has its directory as an argument. */
 function processesWith(isMarked: (text: string) => boolean): readonly string[] {
-  return entriesOf('/proc')
-    .filter((pid) => Number(pid) > 0)
-    .flatMap((pid) => {
-      const read = (file: string) =>
-        unlessGone(() => readFileSync(join('/proc', pid, file), 'utf8')) ?? '';
-      const words = read('cmdline').replaceAll('\0', ' ').trim();
-      const isOurs = [words, read('cgroup'), read('mountinfo')].some(isMarked);
-      return isOurs && pid !== String(process.pid) ? [`process ${pid} ${words}`] : [];
-    });
+  return allProcesses().flatMap((pid) => {
+    const words = procFile(pid, 'cmdline').replaceAll('\0', ' ').trim();
+    const isOurs = [words, procFile(pid, 'cgroup'), procFile(pid, 'mountinfo')].some(isMarked);
+    return isOurs && pid !== process.pid ? [`process ${pid} ${words}`] : [];
+  });
 }
 
 function entriesOf(folder: string): readonly string[] {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Break } from '../break.ts';
+import { type Break, caseName } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
 import type { Ran } from '../enter.ts';
-import { caseName } from './cases.ts';
 import type { Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { runCase } from './run-case.ts';

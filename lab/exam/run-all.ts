@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Break } from '../break.ts';
-import { caseName } from './cases.ts';
+import { type Break, caseName } from '../break.ts';
 import { changesBetween, type Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { CHECK_AGAIN_MS } from './limits.ts';

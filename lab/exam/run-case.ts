@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../../src/lib/std/defined.ts';
 import { messageOf } from '../../src/lib/std/message-of.ts';
-import type { Break } from '../break.ts';
-import { caseName } from './cases.ts';
-import { checkNode } from './check-node.ts';
+import { type Break, caseName } from '../break.ts';
 import {
   changesBetween,
   healthyPods,
@@ -12,7 +10,7 @@ import {
   unannounced,
   unchanged,
 } from './compare.ts';
-import type { ExamNode } from './exam-node.ts';
+import { checkNode, type ExamNode } from './exam-node.ts';
 import { judgeAfterwards, judgeCheck, judgeDryRun, judgeRepair, repairOf } from './judge.ts';
 import { CHECK_AGAIN_MS, RECOVER_MS, YOUNG_MS } from './limits.ts';
 import { recoverArguments } from './recover-arguments.ts';

@@ -4,7 +4,7 @@ import { EXECUTABLE, runProgram } from '../../test/rig/run-kubediag.ts';
 import { runningLab } from '../enter.ts';
 import { WEB_POD } from '../healthy-pods.ts';
 import { changesBetween } from './compare.ts';
-import { type LabNode, labNode } from './lab-node.ts';
+import { type LabNode, labNode } from './exam-node.ts';
 import { YOUNG_MS } from './limits.ts';
 import { outsideOf } from './outside.ts';
 

@@ -1,16 +1,15 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../../src/lib/std/start-time-of.ts';
 import { unescapeOctal } from '../../src/lib/std/unescape-octal.ts';
+import { mountLine, mountTablesHere } from '../mount-tables.ts';
 import { PLACES } from '../places.ts';
 import type { ListedContainer, ListedPod, PracticeNode } from '../practice-node.ts';
-import { hasEnded } from '../process-mark.ts';
+import { allProcesses, hasEnded } from '../process-mark.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { Snapshot } from './compare.ts';
 import { filesIn } from './files.ts';
 import { COMMAND_LINE_MAX, RUNTIME_ANSWER_MS, YOUNG_MS } from './limits.ts';
-import { mountLine } from './mount-line.ts';
-import { mountTablesHere } from './mount-tables.ts';
 
 /** The state directory of kubediag: journal and bundles. */
 export const STATE_FOLDER = '/var/lib/kubediag';
@@ -189,10 +188,7 @@ const TICKS_PER_SECOND = 100;
 /** The long-running processes: without this one, young ones and zombies. */
 function processesHere(): readonly NodeProcess[] {
   const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0)
-    .flatMap((pid) => unlessGone(() => processAt(pid, uptimeMs)) ?? []);
+  return allProcesses().flatMap((pid) => unlessGone(() => processAt(pid, uptimeMs)) ?? []);
 }
 
 function processAt(pid: number, uptimeMs: number): readonly NodeProcess[] {

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { runProgram } from '../../src/lib/process/run.ts';
 import { systemProgram } from '../../src/lib/process/system-program.ts';
-import { mountPoints } from '../mount-points.ts';
+import { mountPoints } from '../mount-tables.ts';
 import type { Behaviour } from './behaviour.ts';
 import { MOUNT_MS, MOUNT_OUTPUT_BYTES_MAX } from './limits.ts';
 

@@ -2,7 +2,7 @@ import { lstat, readdir, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bytewiseSorted } from '../../src/lib/std/bytewise.ts';
 import { messageOf } from '../../src/lib/std/message-of.ts';
-import { mountPoints } from '../mount-points.ts';
+import { mountPoints } from '../mount-tables.ts';
 import type { Behaviour, KubeletContext } from './behaviour.ts';
 import { WORDS } from './remove-logs.ts';
 import { cleaned } from './wording.ts';

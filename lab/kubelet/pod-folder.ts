@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textAt } from '../../src/lib/std/json.ts';
-import { mountPoints } from '../mount-points.ts';
+import { mountPoints } from '../mount-tables.ts';
 import type { ContainerOptions } from '../practice-node.ts';
 import { showsFiles, writeVolume } from './atomic-volume.ts';
 import type { Behaviour } from './behaviour.ts';

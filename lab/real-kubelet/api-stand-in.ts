@@ -1,9 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type ApiTarget, selectorOf, targetOf } from './api-request.ts';
+import { textAt } from '../../src/lib/std/json.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import type { Change, ObjectStore, StoredObject } from './object-store.ts';
 import { strategicMerge } from './strategic-merge.ts';
+
+/** A request to an API server, from its path: objects of a kind, or one of them. */
+export interface ApiTarget {
+  /** "v1", "coordination.k8s.io/v1". */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** "pods", of whichever group and version. */
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  /** "status". */
+  readonly part: string | undefined;
+}
 
 /**
  * The part of an API server that a real kubelet needs to run its pods: objects of every kind are stored,
@@ -141,3 +154,48 @@ function send(response: ServerResponse, { code, body }: Answer): void {
   response.writeHead(code, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }
+
+/** Of "/api/v1/namespaces/default/pods/web/status", "/apis/coordination.k8s.io/v1/leases". */
+function targetOf(path: string): ApiTarget | undefined {
+  const [, root, ...pieces] = path.split('/');
+  const apiVersion = pieces.splice(0, root === 'apis' ? 2 : 1).join('/');
+  const namespace = pieces[0] === 'namespaces' ? pieces.splice(0, 2)[1] : undefined;
+  const [resource = '', name, part] = pieces;
+  const kind = KINDS[resource];
+  return kind === undefined ? undefined : { apiVersion, kind, resource, namespace, name, part };
+}
+
+/** The objects of a list or a watch: those of a namespace and a field selector. */
+function selectorOf(
+  { namespace }: ApiTarget,
+  query: URLSearchParams,
+): (object: StoredObject) => boolean {
+  // spec.nodeName=practice,metadata.namespace!=default
+  const terms = (query.get('fieldSelector') ?? '').split(',').filter(Boolean);
+  const conditions = terms.map((term) => {
+    const [path = '', wanted = ''] = term.split(/!?==?/);
+    const isMeant = !term.includes('!=');
+    return (object: StoredObject) =>
+      ((textAt(object, ...path.split('.')) ?? '') === wanted) === isMeant;
+  });
+  return (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    conditions.every((holds) => holds(object));
+}
+
+/** The kinds that kubelets request, by their resource name in a path. */
+const KINDS: Readonly<Record<string, string>> = {
+  configmaps: 'ConfigMap',
+  csidrivers: 'CSIDriver',
+  csinodes: 'CSINode',
+  events: 'Event',
+  leases: 'Lease',
+  nodes: 'Node',
+  persistentvolumeclaims: 'PersistentVolumeClaim',
+  persistentvolumes: 'PersistentVolume',
+  pods: 'Pod',
+  runtimeclasses: 'RuntimeClass',
+  secrets: 'Secret',
+  serviceaccounts: 'ServiceAccount',
+  services: 'Service',
+};

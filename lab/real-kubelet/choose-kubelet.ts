@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { runProgram } from '../../src/lib/process/run.ts';
 import { Refusal } from '../refusal.ts';
-import { isHiddenOnNodes } from '../runtime/hidden-on-nodes.ts';
+import { isHiddenOnNodes } from '../runtime/choose-runtime.ts';
 import type { KubeletChoice, RuntimeChoice } from '../settings.ts';
 import { VERSION_BYTES_MAX, VERSION_MS } from './limits.ts';
 

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { admitPod } from './admit-pod.ts';
-import type { ApiTarget } from './api-request.ts';
+import type { ApiTarget } from './api-stand-in.ts';
 import type { ObjectStore, Place, StoredObject } from './object-store.ts';
 
 /** The desired objects as files: KIND/NAMESPACE/NAME.json. */
@@ -72,4 +71,61 @@ async function markOf(path: string): Promise<string> {
     ({ ino, mtimeNs, size }) => `${ino} ${mtimeNs} ${size}`,
     () => 'gone',
   );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The defaults that an API server and a scheduler add to a pod: a kubelet relies on some of them. The
+ * practice node has no pod network, so each pod uses the host network.
+ */
+function admitPod(pod: StoredObject, nodeName: string): StoredObject {
+  const spec = (pod.spec ?? {}) as Fields;
+  return {
+    ...pod,
+    spec: {
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 30,
+      dnsPolicy: 'Default',
+      securityContext: {},
+      schedulerName: 'default-scheduler',
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+      ...spec,
+      nodeName,
+      hostNetwork: true,
+      ...each(spec, 'containers', admitContainer),
+      ...each(spec, 'initContainers', admitContainer),
+      ...each(spec, 'volumes', admitVolume),
+    },
+    status: pod.status ?? { phase: 'Pending', qosClass: 'BestEffort' },
+  };
+}
+
+function each(spec: Fields, name: string, admit: (entry: Fields) => Fields): Fields {
+  const entries = spec[name] as readonly Fields[] | undefined;
+  return entries ? { [name]: entries.map(admit) } : {};
+}
+
+function admitContainer(container: Fields): Fields {
+  return {
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: 'IfNotPresent',
+    ...container,
+  };
+}
+
+/** Sources that are written as files and need a default mode. */
+const WRITTEN = ['configMap', 'secret', 'downwardAPI', 'projected'];
+const FILE_MODE = 0o644;
+
+function admitVolume(volume: Fields): Fields {
+  const written = WRITTEN.filter((source) => source in volume);
+  const withMode = written.map((source) => {
+    const settings = volume[source] as Fields;
+    return [source, { defaultMode: FILE_MODE, ...settings }] as const;
+  });
+  return { ...volume, ...Object.fromEntries(withMode) };
 }

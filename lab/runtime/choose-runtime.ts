@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { SYSTEM_FOLDERS } from '../../src/lib/process/system-program.ts';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SYSTEM_FOLDERS, systemProgram } from '../../src/lib/process/system-program.ts';
 import { UsageError } from '../../src/lib/terminal/terminal.ts';
+import { allProcesses } from '../process-mark.ts';
 import { Refusal } from '../refusal.ts';
 import type { RuntimeChoice } from '../settings.ts';
-import { containerdAt } from './containerd-at.ts';
-import { isHiddenOnNodes } from './hidden-on-nodes.ts';
+import { unlessGone } from '../unless-gone.ts';
+import { CONFIG_BYTES_MAX } from './limits.ts';
 import { WAITING_PROGRAM_FOR } from './waiting-program.ts';
 
 export interface RuntimeOptions {
@@ -18,6 +19,10 @@ const WHAT = 'the practice node cannot have a real containerd';
 const TODO =
   'install the packages containerd and runc, or say --runtime stand-in: then the lab brings a runtime ' +
   'of its own';
+
+const NAME_SOCKET =
+  'name the socket of a containerd of this machine, such as /run/containerd/containerd.sock, or leave ' +
+  'out --runtime-endpoint';
 
 /** The runtime of a new practice node. Throws a Refusal if a real one is requested and not possible. */
 export function chooseRuntime(
@@ -93,4 +98,82 @@ function whyNotHere(): string | undefined {
   if (hierarchies.length === 0) return 'runc needs cgroups, and none are mounted on this machine';
   const fixed = hierarchies.find(([, , , options = '']) => options.split(',').includes('ro'));
   return fixed && `runc needs cgroups of its own, and ${fixed[1]} is mounted read-only`;
+}
+
+/**
+ * The containerd that listens on a socket: its program, and the runc that it starts. Found through the
+ * socket tables of the kernel; nothing is sent to it.
+ */
+function containerdAt(endpoint: string): Search['found'] {
+  const socket = endpoint.replace(/^unix:(\/\/)?/, '');
+  const refuse = (why: string) =>
+    new Refusal('the practice node cannot have the same runtime', why, NAME_SOCKET);
+  if (!existsSync(socket)) throw refuse(`there is nothing at ${socket}`);
+  const inode = listenerAt(realpathSync(socket));
+  if (inode === undefined) throw refuse(`nothing listens at ${socket}`);
+  const pid = ownerOf(inode);
+  if (pid === undefined) throw refuse(`who listens at ${socket} cannot be seen from here`);
+  const containerd = readlinkSync(`/proc/${pid}/exe`);
+  const reported = `${containerd} (pid ${pid}) serves ${socket}`;
+  if (basename(containerd) !== 'containerd') {
+    throw refuse(`${reported}, and the lab can start no other than containerd`);
+  }
+  if (!existsSync(containerd) || isHiddenOnNodes(containerd)) {
+    throw refuse(`${reported}, and that program cannot be reached from a practice node`);
+  }
+  const runc = runcOf(pid);
+  if (runc === undefined) throw refuse(`${reported}, and its runc is not to be found`);
+  return { containerd, runc };
+}
+
+// ffff8881: 00000002 00000000 00010000 0001 01 24731 /run/containerd/containerd.sock
+const LISTENS = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.+)$/;
+
+function listenerAt(socket: string): string | undefined {
+  for (const line of readFileSync('/proc/net/unix', 'utf8').split('\n')) {
+    const [, inode, path = ''] = LISTENS.exec(line) ?? [];
+    // "/var/run/x.sock" may be the same as "/run/x.sock".
+    if (path.startsWith('/') && existsSync(path) && realpathSync(path) === socket) return inode;
+  }
+  return undefined;
+}
+
+function ownerOf(inode: string): number | undefined {
+  return allProcesses().find((pid) => openedBy(pid).includes(`socket:[${inode}]`));
+}
+
+function openedBy(pid: number): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  const files = unlessGone(() => readdirSync(folder)) ?? [];
+  // Processes may end, and close files, meanwhile.
+  return files.flatMap((name) => unlessGone(() => readlinkSync(join(folder, name))) ?? []);
+}
+
+// BinaryName = "/usr/local/sbin/runc"
+const BINARY_NAME = /^\s*BinaryName\s*=\s*"(\/[^"]+)"/m;
+
+/** From its configuration, or from its PATH. */
+function runcOf(pid: number): string | undefined {
+  const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  const at = words.findIndex((word) => /^--?c(onfig)?$/.test(word));
+  const named = at < 0 ? undefined : words[at + 1];
+  const config = `/proc/${pid}/root${named ?? '/etc/containerd/config.toml'}`;
+  const text = existsSync(config) ? readFileSync(config, 'utf8').slice(0, CONFIG_BYTES_MAX) : '';
+  const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  const path = environment.find((each) => each.startsWith('PATH='))?.slice('PATH='.length) ?? '';
+  const candidates = [
+    BINARY_NAME.exec(text)?.[1],
+    ...path.split(':').map((folder) => join(folder, 'runc')),
+    systemProgram('runc'),
+  ];
+  return candidates.find(
+    (file) => file?.startsWith('/') && existsSync(file) && !isHiddenOnNodes(file),
+  );
+}
+
+/** A practice node has its own directories in place of these: programs in them cannot run there. */
+const HIDDEN = ['/tmp/', '/run/', '/dev/', '/boot/', '/var/lib/containerd/', '/var/lib/rancher/'];
+
+export function isHiddenOnNodes(program: string): boolean {
+  return HIDDEN.some((folder) => program.startsWith(folder));
 }

@@ -3,19 +3,15 @@ import { join } from 'node:path';
 import * as cri from '../../src/lib/cri/generated/cri.ts';
 import { labCgroup } from '../cgroups.ts';
 import { PLACES } from '../places.ts';
-import {
-  type ContainerOptions,
-  type ContainerStatus,
-  IMAGE_NAMES,
-  type ListedContainer,
-  type PodOptions,
-  type RuntimeCommands,
+import type {
+  ContainerStatus,
+  ListedContainer,
+  PodOptions,
+  RuntimeCommands,
 } from '../practice-node.ts';
 import { containerConfigOf, podConfigOf } from './cri-configs.ts';
-import { CriDriver } from './cri-driver.ts';
+import { CriDriver, type Decoding, type Encoding } from './cri-driver.ts';
 import * as drive from './generated/cri-drive.ts';
-
-const SERVICE = 'v1.RuntimeService';
 
 /** The commands of the runtime of a practice node, the same for the stand-in and containerd. */
 export function connectCommands(
@@ -24,6 +20,13 @@ export function connectCommands(
   { logs = PLACES.podLogs }: { readonly logs?: string } = {},
 ): RuntimeCommands {
   const driver = new CriDriver(socket);
+  const ask = <Q, A>(
+    method: string,
+    types: readonly [Encoding<Q>, Decoding<A>],
+    message: Q,
+  ): Promise<A> => driver.call(`v1.RuntimeService/${method}`, types, message);
+  const command = async <Q>(method: string, request: Encoding<Q>, message: Q): Promise<void> =>
+    void (await ask(method, [request, drive.Nothing], message));
   const configOf = (options: PodOptions) =>
     podConfigOf(options, { cgroup: podCgroup(lab, options), logs });
   return {
@@ -31,38 +34,40 @@ export function connectCommands(
       const config = configOf(options);
       if (config.logDirectory) await mkdir(config.logDirectory, { recursive: true });
       const types = [drive.RunPodSandboxRequest, drive.RunPodSandboxResponse] as const;
-      return (await driver.call(`${SERVICE}/RunPodSandbox`, types, { config })).podSandboxId;
+      return (await ask('RunPodSandbox', types, { config })).podSandboxId;
     },
-    createContainer: (podId, pod, options) =>
-      createContainer(driver, podId, configOf(pod), options),
-    async startContainer(containerId) {
-      const types = [drive.StartContainerRequest, drive.Nothing] as const;
-      await driver.call(`${SERVICE}/StartContainer`, types, { containerId });
+    async createContainer(podSandboxId, pod, options) {
+      const sandboxConfig = configOf(pod);
+      const config = containerConfigOf(sandboxConfig, options, options.image);
+      const logs = join(sandboxConfig.logDirectory, options.name);
+      if (config.logPath) await mkdir(logs, { recursive: true });
+      const types = [drive.CreateContainerRequest, drive.CreateContainerResponse] as const;
+      const request = { podSandboxId, config, sandboxConfig };
+      return (await ask('CreateContainer', types, request)).containerId;
     },
-    async stopContainer(containerId) {
-      const types = [drive.StopContainerRequest, drive.Nothing] as const;
-      await driver.call(`${SERVICE}/StopContainer`, types, { containerId, timeout: '0' });
-    },
-    async removeContainer(containerId) {
-      const types = [cri.RemoveContainerRequest, drive.Nothing] as const;
-      await driver.call(`${SERVICE}/RemoveContainer`, types, { containerId });
-    },
+    startContainer: (containerId) =>
+      command('StartContainer', drive.StartContainerRequest, { containerId }),
+    stopContainer: (containerId) =>
+      command('StopContainer', drive.StopContainerRequest, { containerId, timeout: '0' }),
+    removeContainer: (containerId) =>
+      command('RemoveContainer', cri.RemoveContainerRequest, { containerId }),
     async removePod(podSandboxId) {
-      const stop = [cri.StopPodSandboxRequest, drive.Nothing] as const;
-      await driver.call(`${SERVICE}/StopPodSandbox`, stop, { podSandboxId });
-      const remove = [cri.RemovePodSandboxRequest, drive.Nothing] as const;
-      await driver.call(`${SERVICE}/RemovePodSandbox`, remove, { podSandboxId });
+      await command('StopPodSandbox', cri.StopPodSandboxRequest, { podSandboxId });
+      await command('RemovePodSandbox', cri.RemovePodSandboxRequest, { podSandboxId });
     },
     async containers() {
       const types = [cri.ListContainersRequest, cri.ListContainersResponse] as const;
-      const answer = await driver.call(`${SERVICE}/ListContainers`, types, {});
-      return answer.containers.map(listedContainer);
+      return (await ask('ListContainers', types, {})).containers.map(listedContainer);
     },
-    status: (id) => statusOf(driver, id),
+    async status(containerId) {
+      const types = [cri.ContainerStatusRequest, cri.ContainerStatusResponse] as const;
+      const { status } = await ask('ContainerStatus', types, { containerId, verbose: false });
+      if (status) return statusOf(status);
+      throw new Error(`the runtime answers without the state of container ${containerId}`);
+    },
     async pods() {
       const types = [cri.ListPodSandboxRequest, cri.ListPodSandboxResponse] as const;
-      const answer = await driver.call(`${SERVICE}/ListPodSandbox`, types, {});
-      return answer.items.map(({ id, state, metadata }) => {
+      return (await ask('ListPodSandbox', types, {})).items.map(({ id, state, metadata }) => {
         const { name = '', namespace = '', uid = '' } = metadata ?? {};
         return { id, name, namespace, uid, isReady: state === 'SANDBOX_READY' };
       });
@@ -74,23 +79,6 @@ export function connectCommands(
 /** The cgroup of a pod of a kubelet; other pods have another one, also below that of the lab. */
 function podCgroup(lab: string, { uid, isUnmanagedContainer = false }: PodOptions): string {
   return join(labCgroup(lab), isUnmanagedContainer ? 'bare' : `kubepods/pod${uid}`);
-}
-
-async function createContainer(
-  driver: CriDriver,
-  podSandboxId: string,
-  sandboxConfig: drive.PodSandboxConfig,
-  options: ContainerOptions,
-): Promise<string> {
-  const config = containerConfigOf(sandboxConfig, options, {
-    image: options.image ?? IMAGE_NAMES.program,
-  });
-  if (config.logPath) {
-    await mkdir(join(sandboxConfig.logDirectory, options.name), { recursive: true });
-  }
-  const types = [drive.CreateContainerRequest, drive.CreateContainerResponse] as const;
-  const request = { podSandboxId, config, sandboxConfig };
-  return (await driver.call(`${SERVICE}/CreateContainer`, types, request)).containerId;
 }
 
 const STATES: Readonly<Record<cri.ContainerState, ListedContainer['state']>> = {
@@ -107,20 +95,12 @@ function listedContainer(container: cri.Container): ListedContainer {
   return { id, podId, name, attempt, state: STATES[state], labels };
 }
 
-async function statusOf(driver: CriDriver, containerId: string): Promise<ContainerStatus> {
-  const types = [cri.ContainerStatusRequest, cri.ContainerStatusResponse] as const;
-  const asked = { containerId, verbose: false };
-  const { status } = await driver.call(`${SERVICE}/ContainerStatus`, types, asked);
-  if (!status) throw new Error(`the runtime answers without the state of container ${containerId}`);
-  const { state, exitCode, reason, message, logPath } = status;
+function statusOf(status: cri.ContainerStatus): ContainerStatus {
+  const { state, exitCode, reason, message, logPath, startedAt, finishedAt } = status;
   return {
-    state: STATES[state],
-    exitCode,
-    reason,
-    message,
-    logPath,
-    startedAt: milliseconds(status.startedAt),
-    finishedAt: milliseconds(status.finishedAt),
+    ...{ state: STATES[state], exitCode, reason, message, logPath },
+    startedAt: milliseconds(startedAt),
+    finishedAt: milliseconds(finishedAt),
   };
 }
 

@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import { type CompanionExit, startCompanion } from '../../src/lib/process/companion.ts';
+import { runProgram } from '../../src/lib/process/run.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../../src/lib/process/system-program.ts';
 import { joinCgroup } from '../cgroups.ts';
 import { PLACES } from '../places.ts';
-import { OUTPUT_BYTES_MAX, START_MS } from './limits.ts';
-import { runcRefusal } from './runc-errors.ts';
+import { OUTPUT_BYTES_MAX, START_MS, STAT_MS } from './limits.ts';
 
 export interface HostMount {
   readonly containerPath: string;
@@ -116,4 +116,48 @@ function kernelText(why: string): string {
 /** As a shell counts: a signal is its number and 128. */
 function exitCodeOf({ code = null, signal = null }: Partial<CompanionExit> = {}): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
+
+/** The message of runc 1.1, through containerd, for a host path that cannot be mounted. */
+export function runcRefusal(hostPath: string, containerPath: string, why: string): string {
+  return (
+    'failed to create containerd task: failed to create shim task: OCI runtime create failed: ' +
+    'runc create failed: unable to start container process: error during container init: ' +
+    `error mounting "${hostPath}" to rootfs at "${containerPath}": ` +
+    `mount ${hostPath}:${containerPath} (via /proc/self/fd/6), flags: 0x5000: ${why}: unknown`
+  );
+}
+
+/** In a child process: a path on a silent file server would block us forever. */
+const PREPARE = `
+for path do
+  why=$(stat -L -- "$path" 2>&1 >/dev/null) && continue
+  case $why in
+    *": No such file or directory") mkdir -p -- "$path" || exit 1 ;;
+    *) echo "$path"; echo "$why"; exit 2 ;;
+  esac
+done
+`;
+
+/**
+ * Checks every host path of a new container as containerd does: creates a directory for a missing one,
+ * and rejects one that cannot be checked, with the same message.
+ */
+export async function prepareHostPaths(paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  const ended = await runProgram({
+    program: program('sh'),
+    arguments: ['-c', PREPARE, 'sh', ...paths],
+    deadlineMs: STAT_MS,
+    outputBytesMax: OUTPUT_BYTES_MAX,
+  });
+  if (ended.ended === 'exit' && ended.code === 0) return;
+  if (ended.ended === 'deadline') throw new Error('context deadline exceeded');
+  if (ended.ended === 'not-started') throw new Error(ended.why);
+  const [path, why = ended.stderr] = ended.stdout.trimEnd().split('\n');
+  // stat: cannot statx '/x': Transport endpoint is not connected
+  const text = why.split(': ').at(-1)?.toLowerCase();
+  throw new Error(
+    `failed to generate container spec: failed to stat "${path}": stat ${path}: ${text}`,
+  );
 }

@@ -69,12 +69,10 @@ export function listedOf(container: KnownContainer): Container {
 }
 
 export function statusOf(container: KnownContainer): ContainerStatus {
-  const { id, metadata, state, createdAt, image, imageRef, labels, annotations } =
-    listedOf(container);
   const { startedAt, finishedAt, exitCode, reason, message, config } = container;
-  const seen = { id, metadata, state, createdAt, image, imageRef, labels, annotations };
   const end = { startedAt, finishedAt, exitCode, reason, message };
-  return { ...seen, ...end, mounts: config.mounts, logPath: logPathOf(container) };
+  const { mounts } = config;
+  return { ...listedOf(container), ...end, mounts, logPath: logPathOf(container) };
 }
 
 /** Undefined for a container without a log path, or in a pod without a log directory. */

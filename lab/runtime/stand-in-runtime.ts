@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import { leaveCgroup } from '../cgroups.ts';
-import { startContainerProcess } from './container-process.ts';
+import { prepareHostPaths, startContainerProcess } from './container-process.ts';
 import type { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
 import { THINGS_MAX } from './limits.ts';
-import { prepareHostPaths } from './prepare-host-paths.ts';
 import {
   type KnownContainer,
   type KnownPod,

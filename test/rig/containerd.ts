@@ -130,7 +130,9 @@ class Running implements RunningContainerd {
   async runPod(names: PodNames): Promise<Pod> {
     const { isUnmanagedContainer = false, ownNetwork = false } = names;
     const logs = join(this.#home, 'logs');
-    const config = podConfigOf(names, { cgroup: this.#containerd.cgroup, logs, ownNetwork });
+    const config = podConfigOf(names, { cgroup: this.#containerd.cgroup, logs });
+    const namespaces = config.linux?.securityContext?.namespaceOptions;
+    if (ownNetwork && namespaces) namespaces.network = 'POD';
     if (!isUnmanagedContainer) await mkdir(config.logDirectory, { recursive: true });
     const types = [cri.RunPodSandboxRequest, cri.RunPodSandboxResponse] as const;
     const answer = await this.#driver.call('v1.RuntimeService/RunPodSandbox', types, { config });
@@ -146,7 +148,7 @@ class Running implements RunningContainerd {
     const request = {
       podSandboxId: id,
       sandboxConfig: config,
-      config: containerConfigOf(config, options, { image: BUSYBOX_IMAGE, command }),
+      config: { ...containerConfigOf(config, options, BUSYBOX_IMAGE), command: [...command] },
     };
     const answer = await this.#driver.call('v1.RuntimeService/CreateContainer', types, request);
     return answer.containerId;

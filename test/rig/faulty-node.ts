@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
-import { runcRefusal } from '../../lab/runtime/runc-errors.ts';
+import { runcRefusal } from '../../lab/runtime/container-process.ts';
 import type { FaultReport } from '../../src/node/checkup/report.ts';
 import { CriDouble, type DoubleContainer } from './cri-double.ts';
 import { mountChanges, mountTables } from './mount-tables.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MountTables } from '../../lab/exam/mount-tables.ts';
+import type { MountTables } from '../../lab/mount-tables.ts';
 import { type JournalReading, readJournal } from '../../src/node/repair/journal.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';

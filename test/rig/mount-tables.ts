@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { type MountTables, mountTablesHere } from '../../lab/exam/mount-tables.ts';
+import { type MountTables, mountTablesHere } from '../../lab/mount-tables.ts';
 import { unlessGone } from '../../lab/unless-gone.ts';
 
 /** Of every process in the namespaces, containers included, and of the machine itself. */

@@ -1,4 +1,4 @@
-import { type KubeletSettings, kubeletSettings } from '../../lab/real-kubelet/kubelet-settings.ts';
+import { type KubeletSettings, kubeletSettings } from '../../lab/real-kubelet/lab-kubelet.ts';
 import type { Certificates } from './certificates.ts';
 
 /** As in production: nobody is served unknown, and the API server says who may do what. */

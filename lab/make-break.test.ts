@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { appliedBreaks, markBroken } from './break-record.ts';
+import { appliedBreaks, markBroken } from './make-break.ts';
 
 test('how a node was broken is remembered until somebody takes the mark away', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-mark-'));
