@@ -1,5 +1,5 @@
 import { processors } from '../../src/pipeline/operations/catalogue.ts';
-import type { OwnProcessor } from '../../src/pipeline/operations/own-processor.ts';
+import type { OwnProcessor } from '../../src/pipeline/operations/processor-host.ts';
 import { code } from './markdown.ts';
 
 /** docs/reference/operations.md: the built-in Operations. */

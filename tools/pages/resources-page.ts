@@ -1,8 +1,5 @@
+import { type StructuralSchema, structuralSchema } from '../../src/pipeline/api/crd.ts';
 import { API_VERSION, type Kind, kinds } from '../../src/pipeline/api/kinds.ts';
-import {
-  type StructuralSchema,
-  structuralSchema,
-} from '../../src/pipeline/api/structural-schema.ts';
 import { code, tableOf } from './markdown.ts';
 
 /** docs/reference/resources.md: every field of every kind, from the schemas. */

@@ -1,8 +1,14 @@
 import { API_VERSION, GROUP, VERSION } from '../../pipeline/api/kinds.ts';
 import { type Handler, json, plain, type WebAnswer, type WebRequest } from './answer.ts';
-import { groupList, noCoreVersions, ownGroup, resourceList } from './discovery.ts';
+import {
+  groupList,
+  noCoreVersions,
+  openApiDocument,
+  openApiIndex,
+  ownGroup,
+  resourceList,
+} from './discovery.ts';
 import { answerIntake, INTAKE_PATHS, type IntakeBackend } from './intake-handler.ts';
-import { openApiDocument, openApiIndex } from './open-api.ts';
 import { answerProcessor, type ProcessorBackend } from './processor-handler.ts';
 import { resourceTarget } from './resource-target.ts';
 import { answerResource, type ResourceBackend } from './resources.ts';

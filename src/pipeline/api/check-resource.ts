@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isNearly } from '../../lib/std/is-nearly.ts';
 import { isObject } from '../../lib/std/json.ts';
 import type { CommonEventSpec } from './common-event.ts';
+import { type StructuralSchema, structuralSchema } from './crd.ts';
 import type { DiagnosisSpec } from './diagnosis.ts';
 import { METADATA_FIELDS, metadata } from './fields.ts';
 import { API_VERSION, GROUP, type Kind, type KindName, kinds } from './kinds.ts';
@@ -10,7 +11,6 @@ import type { OperationSpec } from './operation.ts';
 import type { OperationSetSpec } from './operation-set.ts';
 import { listed, note, type Place, type Problem, problem } from './problem.ts';
 import { problemOf } from './problem-of-issue.ts';
-import { type StructuralSchema, structuralSchema } from './structural-schema.ts';
 import type { TriggerSpec } from './trigger.ts';
 import { type FieldValidation, unknownFields } from './unknown-fields.ts';
 

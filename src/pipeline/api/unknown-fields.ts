@@ -1,6 +1,6 @@
 import { isNearly } from '../../lib/std/is-nearly.ts';
+import type { StructuralSchema } from './crd.ts';
 import { note, type Place, type Problem, problem } from './problem.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /** What happens to an object with unknown fields, as the Kubernetes API names it. */
 export const FIELD_VALIDATIONS = ['Strict', 'Warn', 'Ignore'] as const;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { withReason } from '../graph/conditions.ts';
 import { isPlanWaiting } from '../graph/result-of.ts';
-import { actionRecord } from '../operations/action-record.ts';
+import { actionRecord } from '../operations/action-text.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
 import { withRecord } from './with-record.ts';
 

@@ -13,12 +13,11 @@ import { type ApprovalRequest, waitingFor, waitsForApproval } from './approval.t
 import { type Assignment, hashOf, isAssigned } from './assign.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
 import { completeResults } from './large-results.ts';
-import { withMissingActions } from './missing-actions.ts';
 import { purposeOf } from './purpose.ts';
 import { failingAlone, type StepOutcome, stopWithin } from './run-step.ts';
 import { isUnstorable, storeResult } from './store-result.ts';
 import { askAgainAt, restMs } from './time-left.ts';
-import { reportRetry, writeFailure, written } from './write-status.ts';
+import { reportRetry, withMissingActions, writeFailure, written } from './write-status.ts';
 
 /**
  * Drives one Diagnosis until it ends or has to wait. The checkpoint is stored before its step runs; the

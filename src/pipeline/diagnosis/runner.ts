@@ -17,22 +17,26 @@ interface RunnerContext extends DriverContext {
 }
 
 /** A Diagnosis that is running, queued or waiting. */
-interface Entry {
+class Entry {
   readonly key: ObjectKey;
-  uid: string;
+  uid = '';
   /** Versions that we wrote and the watch has not reported yet. */
-  readonly written: Set<string>;
+  readonly written = new Set<string>();
   /** Versions that the watch reported during the run and that we have not written. */
-  readonly unseen: Set<string>;
+  readonly unseen = new Set<string>();
   /** Cancelled, or past its deadline from then on: only its end has to be written. */
-  overdueAt: number;
+  overdueAt = Number.POSITIVE_INFINITY;
   /** An Operation or OperationSet changed during the run. */
-  isStale: boolean;
+  isStale = false;
   /** Until it is deleted. */
-  hasEnded: boolean;
+  hasEnded = false;
   /** Aborts the running step. */
   running: AbortController | undefined;
   timer: NodeJS.Timeout | undefined;
+
+  constructor(key: ObjectKey) {
+    this.key = key;
+  }
 }
 
 /**
@@ -135,7 +139,7 @@ export class Runner {
     const { uid, resourceVersion, deletionTimestamp } = object.metadata;
     if (!this.#isConcerning(object)) return;
     const id = idOf(keyOf(object));
-    const entry = this.#entries.get(id) ?? newEntry(keyOf(object));
+    const entry = this.#entries.get(id) ?? new Entry(keyOf(object));
     if (deletionTimestamp !== undefined || this.#isElsewhere(object)) {
       this.#forget(entry);
       return;
@@ -280,20 +284,6 @@ export class Runner {
     const id = idOf(entry.key);
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
   }
-}
-
-function newEntry(key: ObjectKey): Entry {
-  return {
-    key,
-    uid: '',
-    written: new Set(),
-    unseen: new Set(),
-    overdueAt: Number.POSITIVE_INFINITY,
-    isStale: false,
-    hasEnded: false,
-    running: undefined,
-    timer: undefined,
-  };
 }
 
 function idOf({ namespace = '', name }: ObjectKey): string {

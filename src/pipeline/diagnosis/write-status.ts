@@ -2,14 +2,18 @@ import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { failedFor, timeText } from '../graph/conditions.ts';
+import type { SeenSet } from '../graph/decide-next.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { withResult } from '../graph/result-of.ts';
+import { attemptedActionRecord } from '../operations/action-text.ts';
 import type { Retry } from '../operations/run-http.ts';
 import type { ObjectKey, Store, StoredObject } from '../store/store.ts';
 import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
 import { keyOf, nameOf } from '../store/stored-object.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
+import { purposeOf } from './purpose.ts';
 import { hasEnded } from './time-left.ts';
+import { withRecord } from './with-record.ts';
 
 /** Repeats a write while the error is temporary. */
 export async function written(
@@ -103,4 +107,33 @@ export function isAtSameStep(one: StoredObject, other: StoredObject): boolean {
     left?.checkpoint?.pathIndex === right?.checkpoint?.pathIndex &&
     left?.checkpoint?.nodeIndex === right?.checkpoint?.nodeIndex
   );
+}
+
+/**
+ * The status of a Diagnosis that ends by a cancel or its deadline before its current step runs again.
+ * If a crash interrupted that step, the status lists what the step had done to the node.
+ */
+export async function withMissingActions(
+  status: DiagnosisStatus,
+  metadata: StoredObject['metadata'],
+  set: SeenSet,
+  { earlierActionsFor, onError }: DriverContext,
+): Promise<DiagnosisStatus> {
+  const { checkpoint, steps = [] } = status;
+  if (!earlierActionsFor || !checkpoint || set.state !== 'ready') return status;
+  const node = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex];
+  // It was completed in another path, and its actions are listed.
+  const isReported = steps.some(
+    ({ pathIndex, nodeIndex, outcome }) =>
+      set.paths[pathIndex]?.[nodeIndex]?.id === node?.id && outcome !== 'NotRun',
+  );
+  if (!node || isReported) return status;
+  const earlier = await earlierActionsFor(purposeOf(metadata, node));
+  if (!earlier.isKnown) {
+    const what = `Diagnosis ${metadata.name}: the result of an interrupted action is unknown`;
+    onError?.(`${what}: ${earlier.why}; run kubediag recover, then see kubediag journal`);
+    return status;
+  }
+  if (earlier.done.length === 0) return status;
+  return withRecord(status, { actions: earlier.done.map(attemptedActionRecord) });
 }

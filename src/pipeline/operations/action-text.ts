@@ -1,7 +1,11 @@
 import { counted } from '../../lib/std/counted.ts';
+import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { shortId } from '../../lib/std/short-id.ts';
 import { pluginName } from '../../node/evidence/volumes/leftover-names.ts';
 import type { Action, ActionKind } from '../../node/model/action.ts';
+import type { JournalRecord } from '../../node/repair/journal.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { DESCRIPTION_CHARACTERS_MAX } from './limits.ts';
 
 /** The text of an action: before, during the second check, and when it is done. */
 interface ActionText {
@@ -72,4 +76,27 @@ export function wordsOf<K extends ActionKind>(action: Action<K>): ActionText {
 /** Of an action that stands in a journal: another version may have written it, of a kind we lack. */
 export function recordedText(action: Action): ActionText | undefined {
   return Object.hasOwn(WORDS, action.kind) ? wordsOf(action) : undefined;
+}
+
+export type ActionRecord = NonNullable<DiagnosisStatus['actions']>[number];
+
+/** An action as the status of a Diagnosis lists it: what is done, to what, and for which finding. */
+export function actionRecord(
+  action: Action,
+  { fault, finding }: { readonly fault: string; readonly finding: string },
+): ActionRecord {
+  const { kind } = action;
+  const args = recordedText(action);
+  if (!args) return { kind, fault, finding };
+  const [description = '', ...details] = [args.description, ...args.details].map((each) =>
+    cutSentence(each, DESCRIPTION_CHARACTERS_MAX),
+  );
+  return { kind, fault, finding, description, details };
+}
+
+/** The same of one that was done, with its place in the journal. */
+export function attemptedActionRecord(record: JournalRecord): ActionRecord {
+  const { action, entry, at } = record;
+  const known = actionRecord(action, record);
+  return { ...known, state: 'done', endTime: at, journalEntry: entry };
 }

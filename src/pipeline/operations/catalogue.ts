@@ -8,7 +8,7 @@ import { stepsOf } from './fault-steps.ts';
 import { OWN_TIMEOUT_SECONDS } from './limits.ts';
 import { clusterProcessors } from './needs-cluster.ts';
 import { nodeCollectors } from './node-collectors.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 import { containerdGoroutineCollector } from './run-containerd-goroutines.ts';
 import { goProfiler } from './run-go-profiler.ts';
 import { elasticsearchCollector } from './run-search.ts';

@@ -4,8 +4,7 @@ import { jsonValue } from '../../lib/std/json-value.ts';
 import { withoutPrivateParts } from '../../node/redaction/redact-text.ts';
 import { PROFILE_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { exchangeLimits, runExchange } from './run-exchange.ts';
 
 /** Not the file it is reached by elsewhere, /var/run: that is a link, and leads out of a host root. */

@@ -2,7 +2,7 @@ import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { diagnoseFault } from './diagnose-fault.ts';
 import { stepsOf } from './fault-steps.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 import { recoverFault } from './recover-fault.ts';
 
 /** Two processors for each fault: one that finds it and, where we have a cure, one that repairs it. */

@@ -1,5 +1,5 @@
 import { failedWith, needed, type OperationResult } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 
 const POD = 'collector.kubernetes.pod.detail';
 const NAME = 'collector.kubernetes.statefulset.name';

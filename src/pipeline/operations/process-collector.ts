@@ -5,7 +5,7 @@ import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
 import { PROCESSES_AT_ONCE } from './limits.ts';
 import { collected } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 
 const LIST = 'collector.system.process.list';
 

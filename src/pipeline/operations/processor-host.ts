@@ -6,6 +6,7 @@ import type { Verdict } from '../../node/model/verdict.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
 import type { Consent } from '../../node/repair/recover.ts';
+import type { OperationResult, StepInput } from './operation-result.ts';
 
 /** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {
@@ -17,7 +18,7 @@ export interface ProcessorHost {
   readonly consent: (
     recovery: Pick<Recovery, 'actions' | 'touches' | 'leaves'>,
     finding: Pick<Finding, 'summary'>,
-    named: Named,
+    named: { readonly fault: string; readonly id: string },
   ) => Promise<Consent>;
   readonly openRepair: () => Promise<OpenRepair>;
   /** What an earlier attempt of this step has done before it was interrupted. */
@@ -31,6 +32,30 @@ export interface ProcessorHost {
   readonly stateFolder: string;
   /** Where this process has the root of the node: "/", or "/host". */
   readonly hostRoot: string;
+}
+
+/** A built-in processor. */
+export interface OwnProcessor {
+  /** The path of upstream KubeDiag. */
+  readonly path: string;
+  /** Name of the built-in Operation, which needs no manifest. */
+  readonly operation: string;
+  /** What it does, as a clause. */
+  readonly does: string;
+  /** What else a user has to know, for the reference page. */
+  readonly details?: string;
+  /** Required input keys; `writes` are the keys of its result. */
+  readonly reads: readonly string[];
+  /** Alternative to `reads`. */
+  readonly readsElse?: readonly string[];
+  /** Optional input keys. */
+  readonly mayRead?: readonly string[];
+  /** Keys of upstream KubeDiag without effect here, and why; the result has a note for each. */
+  readonly unused?: Readonly<Record<string, string>>;
+  readonly writes: readonly string[];
+  /** Whether it may change the node. */
+  readonly repairs: boolean;
+  readonly run: (input: StepInput, host: ProcessorHost) => Promise<OperationResult>;
 }
 
 /** What a step needs of the node while it runs. */
@@ -53,12 +78,6 @@ export type EarlierActions =
   | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
   /** One was begun, and nobody can say yet whether it came about. */
   | { readonly isKnown: false; readonly why: string };
-
-/** A finding as others call it. */
-interface Named {
-  readonly fault: string;
-  readonly id: string;
-}
 
 export interface Judgement {
   readonly verdict: Verdict;

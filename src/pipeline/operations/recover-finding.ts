@@ -10,7 +10,7 @@ import {
   recover,
   remainingPlan,
 } from '../../node/repair/recover.ts';
-import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-record.ts';
+import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-text.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { EarlierActions, Judgement, ProcessorHost } from './processor-host.ts';
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSignal } from '../../lib/process/send-signal.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
-import { type FileStatus, type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
+import { type FileStatus, ReadError } from '../../node/model/node-reader.ts';
 import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
 import { failedWith, refusedWith } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 
 const NAME = 'containerd';
 const DUMP = 'collector.runtime.containerd.goroutine';
@@ -48,14 +48,8 @@ export const containerdGoroutineCollector: OwnProcessor = {
   },
 };
 
-interface Dumping {
-  readonly entry: ProcessEntry;
-  /** Where it will write its dump. */
-  readonly file: string;
-  readonly owner: number;
-}
-
-async function dumpingProcess({ node }: Snapshot): Promise<Dumping> {
+/** The process, the owner of its files, and where it will write its dump. */
+async function dumpingProcess({ node }: Snapshot) {
   const all = await node.ask('processes', { all: 'processes' });
   const named = all.filter(({ name, state }) => name === NAME && state !== 'Z');
   const [entry, ...others] = named;
@@ -67,11 +61,8 @@ async function dumpingProcess({ node }: Snapshot): Promise<Dumping> {
   const { pid } = entry;
   const status = await node.ask('file', { path: `/proc/${pid}/status` });
   if (!catchesUsr1(status)) {
-    throw new ReadError(
-      'failed',
-      NAME,
-      `process ${pid} does not catch SIGUSR1, which would end it`,
-    );
+    const why = `process ${pid} does not catch SIGUSR1, which would end it`;
+    throw new ReadError('failed', NAME, why);
   }
   const environment = await attempt(node.ask('file', { path: `/proc/${pid}/environ` }));
   const folder = temporaryFolder(environment.known ? environment.value : '');

@@ -100,8 +100,7 @@ describe('a function that does its work', () => {
 
 /** Where mounts are its own: runs a function that leaves one in its folder, with a file of others. */
 const MOUNTING = `
-  import { existsSync } from 'node:fs';
-  import { runFunction } from ${JSON.stringify(join(import.meta.dirname, 'run-function.ts'))};
+    import { runFunction } from ${JSON.stringify(join(import.meta.dirname, 'run-function.ts'))};
   const code = [
     'import os, subprocess',
     'def handler(context):',

@@ -10,8 +10,7 @@ import {
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
 import { failedWith, needed, type StepInput } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange } from './run-exchange.ts';
 import { storedCredential } from './stored-credential.ts';
 

@@ -7,8 +7,7 @@ import {
   refusedWith,
   type StepInput,
 } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange, type ServerTrust } from './run-exchange.ts';
 import { storedCredential } from './stored-credential.ts';
 

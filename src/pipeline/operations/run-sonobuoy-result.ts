@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/std/message-of.ts';
 import { yamlValue } from '../../node/evidence/text/yaml-value.ts';
 import { E2E_BYTES_MAX } from './limits.ts';
 import { failedWith, refusedWith } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 
 const FOLDER = 'sonobuoy_result_diagnoser.temporary_result_directory';
 const FILE = 'sonobuoy_result_diagnoser.e2e_file';

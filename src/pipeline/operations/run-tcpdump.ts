@@ -17,7 +17,7 @@ import {
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
 import { failedWith, type StepInput } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 import { podOfStep } from './step-input.ts';
 
 const ASKED = 'param.diagnoser.runtime.tcpdump_profiler';

@@ -11,18 +11,6 @@ import type { Snapshot } from '../../node/model/evidence.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the runtime says of the newest container of a name. */
-interface RuntimeState {
-  readonly containerID: string;
-  readonly attempt: number;
-  readonly image: string;
-  readonly imageID: string;
-  readonly state: Container['state'];
-  readonly startedAt: string;
-  /** As a pod's status has it; empty unless the container has exited. */
-  readonly terminated: Fields;
-}
-
 const LISTS = [
   ['initContainers', 'initContainerStatuses'],
   ['containers', 'containerStatuses'],
@@ -56,11 +44,12 @@ export async function withRuntimeStates(pod: object, snapshot: Snapshot): Promis
   return { ...pod, status };
 }
 
+/** What the runtime says of a container. */
 async function stateOf(
   snapshot: Snapshot,
   { socket, runtimeName }: { readonly socket: string; readonly runtimeName: string },
   { id, attempt, image }: Container,
-): Promise<RuntimeState> {
+) {
   const answer = await snapshot.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const status = fieldAt(answer.message, 'status');
   const exitCode = numberAt(status, 'exitCode') ?? 0;
@@ -74,6 +63,7 @@ async function stateOf(
     imageID: textAt(status, 'imageRef') ?? '',
     state: stateIn(textAt(status, 'state')),
     startedAt,
+    /** As a pod's status has it, once the container has exited. */
     terminated: {
       exitCode,
       reason: textAt(status, 'reason') || (exitCode === 0 ? 'Completed' : 'Error'),
@@ -91,7 +81,11 @@ function timeOf(text: string | undefined): string {
   return at.toISOString().replace(/[.]\d+Z$/, 'Z');
 }
 
-function mergedStatus(name: string, reported: Fields | undefined, seen: RuntimeState): Fields {
+function mergedStatus(
+  name: string,
+  reported: Fields | undefined,
+  seen: Awaited<ReturnType<typeof stateOf>>,
+): Fields {
   const { containerID, attempt, image, imageID, state } = seen;
   const known = reported ?? { name, image, imageID, lastState: {} };
   const newer = {

@@ -1,9 +1,7 @@
 import { textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../../lib/std/json-value.ts';
 import { faults } from '../../node/faults/index.ts';
-import type { Action } from '../../node/model/action.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
-import type { Finding } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import { findingRecord, seenIn } from './diagnose-fault.ts';
 import {
@@ -13,7 +11,7 @@ import {
   refusedWith,
   type StepRecord,
 } from './operation-result.ts';
-import type { OwnProcessor } from './own-processor.ts';
+import type { OwnProcessor } from './processor-host.ts';
 import { actionsOf, doneBefore, recoverFindings } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
@@ -113,14 +111,11 @@ function staleSubpathMount(): AnyFault {
   return fault;
 }
 
-interface StaleMount {
-  readonly finding: Finding;
-  /** As its recovery would pin it. */
-  readonly mount: Action<'unmount'>;
-}
-
-/** Only active findings: a container that still runs is left alone until a person decides otherwise. */
-function activeIn(fault: AnyFault, { findings }: Verdict): readonly StaleMount[] {
+/**
+ * Only active findings, each with the mount as its recovery would pin it: a container that still runs is left alone
+ * until a person decides otherwise.
+ */
+function activeIn(fault: AnyFault, { findings }: Verdict) {
   return findings
     .filter(({ state }) => state === 'active')
     .flatMap((finding) => {

@@ -4,11 +4,18 @@ import type { KindName } from '../api/kinds.ts';
 import { ChangeHistory, type Change as RecordedChange } from './change-history.ts';
 import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, STORE_BYTES_MAX } from './limits.ts';
 import { matcherOf } from './selector.ts';
-import { closed, conflict, notFound, unavailable } from './sqlite-errors.ts';
 import { isFull, memoryDatabase, openDatabase, reuseLog, tryReserve } from './sqlite-file.ts';
-import { objectsIn, reportingOnce } from './sqlite-pages.ts';
 import { SqliteReserve } from './sqlite-reserve.ts';
-import { type Statements, statementsOf } from './sqlite-statements.ts';
+import {
+  closed,
+  conflict,
+  notFound,
+  objectsIn,
+  reportingOnce,
+  type Statements,
+  statementsOf,
+  unavailable,
+} from './sqlite-rows.ts';
 import type {
   NewObject,
   ObjectKey,
