@@ -40,11 +40,6 @@ export class Bytes {
     return this.slice(offset, 1)?.[0];
   }
 
-  half(offset: number): number | undefined {
-    const bytes = this.slice(offset, 2);
-    return bytes && numberOf(bytes, 0, 2);
-  }
-
   word(offset: number): number | undefined {
     const bytes = this.slice(offset, 4);
     return bytes && numberOf(bytes, 0, 4);
@@ -66,6 +61,24 @@ export class Bytes {
 
 const CHUNK_BYTES = 16 * 1024;
 const ALIGN_BYTES = 4 * 1024;
+
+/** The last of so many rows whose number is at most this one; -1 when none is, or one cannot be read. */
+export function lastRowAtMost(
+  wanted: number,
+  count: number,
+  numberAt: (row: number) => number,
+): number {
+  let low = -1;
+  let high = count;
+  while (high - low > 1) {
+    const middle = low + Math.floor((high - low) / 2);
+    const number = numberAt(middle);
+    if (Number.isNaN(number)) return -1;
+    if (number <= wanted) low = middle;
+    else high = middle;
+  }
+  return low;
+}
 
 export function numberOf(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;

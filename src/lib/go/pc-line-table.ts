@@ -1,4 +1,4 @@
-import { type Bytes, numberOf } from './byte-source.ts';
+import { type Bytes, lastRowAtMost, numberOf } from './byte-source.ts';
 import { type Elf, linkedAddress } from './elf.ts';
 import {
   FRAME_PAIRS_MAX,
@@ -166,23 +166,16 @@ function functionIn(program: Program, layout: Layout, address: number): GoFuncti
   const startOf = (row: number) => (number(rowsAt + row * 2 * width) ?? Number.NaN) - moved;
   const wanted = address - textStart;
   if (!(wanted >= startOf(0) && wanted < startOf(count))) return undefined;
-  let low = 0;
-  let high = count;
-  while (high - low > 1) {
-    const middle = low + Math.floor((high - low) / 2);
-    const start = startOf(middle);
-    if (Number.isNaN(start)) return undefined;
-    if (start <= wanted) low = middle;
-    else high = middle;
-  }
-  const place = number(rowsAt + low * 2 * width + width);
+  const row = lastRowAtMost(wanted, count, startOf);
+  if (row < 0) return undefined;
+  const place = number(rowsAt + row * 2 * width + width);
   if (place === undefined) return undefined;
   // A function's record: its address, then its name, two other numbers, the sizes of its frame.
   const record = recordsAt + place + width;
   const [name, frames] = [image.word(record), image.word(record + 12)];
   const text = name === undefined ? undefined : image.text(namesAt + name, NAME_BYTES_MAX);
   if (text === undefined || frames === undefined) return undefined;
-  const offset = wanted - startOf(low);
+  const offset = wanted - startOf(row);
   const frameBytes = () => (frames === 0 ? 0 : frameSizeAt(image, layout, frames, offset));
   return { name: text, offset, frameBytes };
 }

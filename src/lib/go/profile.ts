@@ -66,18 +66,18 @@ export function parseProfile(bytes: Uint8Array): Profile {
   };
 }
 
-interface RawProfile {
-  readonly types: (readonly [number, number])[];
-  readonly samples: { readonly locations: readonly number[]; readonly values: readonly number[] }[];
-  readonly locations: {
-    readonly id: number;
-    readonly address: number;
-    readonly functions: readonly number[];
-  }[];
-  readonly functions: (readonly [number, number])[];
-  readonly strings: string[];
-  timeNanoseconds: number;
-  durationNanoseconds: number;
+type RawProfile = ReturnType<typeof emptyProfile>;
+
+function emptyProfile() {
+  return {
+    types: [] as (readonly [number, number])[],
+    samples: [] as ReturnType<typeof sampleOf>[],
+    locations: [] as ReturnType<typeof locationOf>[],
+    functions: [] as (readonly [number, number])[],
+    strings: [] as string[],
+    timeNanoseconds: 0,
+    durationNanoseconds: 0,
+  };
 }
 
 /** What is taken of the message Profile, by the number of the field. */
@@ -107,15 +107,7 @@ function readProfile(bytes: Uint8Array): RawProfile {
 }
 
 function rawProfile(bytes: Uint8Array): RawProfile {
-  const raw: RawProfile = {
-    types: [],
-    samples: [],
-    locations: [],
-    functions: [],
-    strings: [],
-    timeNanoseconds: 0,
-    durationNanoseconds: 0,
-  };
+  const raw = emptyProfile();
   let entries = 0;
   eachField(bytes, (field, value) => {
     entries += 1;

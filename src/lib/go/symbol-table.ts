@@ -1,5 +1,4 @@
-import type { ByteSource } from './byte-source.ts';
-import { numberOf } from './byte-source.ts';
+import { type ByteSource, lastRowAtMost, numberOf } from './byte-source.ts';
 import { type Elf, linkedAddress, readElf, type Section } from './elf.ts';
 import { NAME_BYTES_MAX, SYMBOLS_MAX } from './limits.ts';
 import { readPcLineTable } from './pc-line-table.ts';
@@ -67,14 +66,8 @@ function byAddress(one: Symbol, other: Symbol): number {
 }
 
 function symbolAt({ bytes }: Elf, symbols: readonly Symbol[], address: number): string | undefined {
-  let low = 0;
-  let high = symbols.length;
-  while (low < high) {
-    const middle = low + Math.floor((high - low) / 2);
-    if ((symbols[middle]?.address ?? 0) <= address) low = middle + 1;
-    else high = middle;
-  }
-  const symbol = symbols[low - 1];
+  const row = lastRowAtMost(address, symbols.length, (at) => symbols[at]?.address ?? 0);
+  const symbol = symbols[row];
   // What lies behind the end of a function belongs to one whose name was taken away.
   if (!symbol || address >= symbol.address + Math.max(symbol.sizeBytes, 1)) return undefined;
   return bytes.text(symbol.nameAt, NAME_BYTES_MAX);

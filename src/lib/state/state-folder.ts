@@ -195,14 +195,12 @@ export class DiskError extends Error {
 }
 
 /** What was asked for, or why not. */
-export type Tried<T> =
+export type Tried<T, Why = { readonly why: string }> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly why: string };
+  | ({ readonly ok: false } & Why);
 
 /** The answer of the disk: what was asked of it, or why not and what to do. */
-export type TriedDisk<T> =
-  | { readonly ok: true; readonly value: T }
-  | ({ readonly ok: false } & DiskAdvice);
+export type TriedDisk<T> = Tried<T, DiskAdvice>;
 
 /**
  * An error of the disk is an answer, and so is its silence: then nothing is done. What it writes

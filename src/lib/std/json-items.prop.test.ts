@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mapJsonItems } from './json-items.ts';
+import { mapJsonItems } from './parse-json.ts';
 
 const itemsIn = (text: string) => mapJsonItems(text, 'items', (item) => item);
 

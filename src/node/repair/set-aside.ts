@@ -35,7 +35,7 @@ export const setAside: Handler<'set-aside'> = {
     const here = left.find(({ folder }) => folder === paths.folder);
     const todo = 'resolve it, or do it manually';
     return (
-      (await alreadyDone(action, snapshot)) ??
+      (await alreadyDone(action, paths, snapshot)) ??
       (await livingPod(action, snapshot)) ??
       changedFile(action, here, paths) ??
       (await otherPath(paths.from, paths.process, snapshot)) ??
@@ -78,7 +78,7 @@ export const setAside: Handler<'set-aside'> = {
 
   async isDone(action, snapshot) {
     const paths = await pathsOf(action, snapshot);
-    if (!paths || (await alreadyDone(action, snapshot)) === undefined) {
+    if (!paths || !(await alreadyDone(action, paths, snapshot))) {
       return { isDone: false, seen: 'the file is still there' };
     }
     const isStored = (await inodeAt(paths.to, paths, snapshot)) === action.inode;
@@ -113,7 +113,6 @@ interface Paths {
   readonly folder: string;
   readonly from: string;
   readonly to: string;
-  readonly pid: number;
   readonly process: ProcessPins;
 }
 
@@ -132,16 +131,18 @@ async function pathsOf(
     from: `${folder}/${VOLUME_FILE}`,
     // Where no kubelet looks.
     to: `${root}/kubediag-set-aside/${podUid}/${volume}/${VOLUME_FILE}`,
-    pid: process.pid,
     process,
   };
 }
 
 /** Gone from its old place, and stored in its new one. */
-async function alreadyDone(action: SetAside, snapshot: Snapshot): Promise<Outcome | undefined> {
-  const paths = await pathsOf(action, snapshot);
-  if (!paths || (await inodeAt(paths.from, paths, snapshot)) !== undefined) return undefined;
-  if ((await inodeAt(paths.to, paths, snapshot)) === action.inode) {
+async function alreadyDone(
+  { inode }: SetAside,
+  paths: Paths,
+  snapshot: Snapshot,
+): Promise<Outcome | undefined> {
+  if ((await inodeAt(paths.from, paths, snapshot)) !== undefined) return undefined;
+  if ((await inodeAt(paths.to, paths, snapshot)) === inode) {
     return { state: 'done', note: `it is stored as ${paths.to}` };
   }
   return { state: 'done', note: 'nothing to do: the file is gone already, not by us' };
@@ -150,11 +151,14 @@ async function alreadyDone(action: SetAside, snapshot: Snapshot): Promise<Outcom
 /** Undefined when there is nothing at this path. */
 async function inodeAt(
   path: string,
-  { pid }: Paths,
+  paths: Paths,
   snapshot: Snapshot,
 ): Promise<string | undefined> {
-  const status = snapshot.node.ask('status', { path: `/proc/${pid}/root${path}` });
-  return (await unlessMissing(status))?.inode;
+  return (await statusAt(path, paths, snapshot))?.inode;
+}
+
+function statusAt(path: string, { process }: Paths, { node }: Snapshot) {
+  return unlessMissing(node.ask('status', { path: `/proc/${process.pid}/root${path}` }));
 }
 
 /** A second name is only possible on the same mount; whatever copies could lose it half-way. */
@@ -175,10 +179,9 @@ async function takenPlace(
   paths: Paths,
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
-  const { to, root, pid } = paths;
+  const { to, root } = paths;
   for (const path of foldersAbove(to).filter((folder) => folder.startsWith(`${root}/`))) {
-    const asked = snapshot.node.ask('status', { path: `/proc/${pid}/root${path}` });
-    const status = await unlessMissing(asked);
+    const status = await statusAt(path, paths, snapshot);
     if (!status) return undefined;
     if (status.type === 'folder') continue;
     const why = `${path} is a ${status.type}, and no folder`;

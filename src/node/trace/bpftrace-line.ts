@@ -6,11 +6,16 @@ import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
 export type TracerLine =
   | { readonly says: 'printed'; readonly text: string }
   | { readonly says: 'lost'; readonly events: number }
-  | { readonly says: 'failure'; readonly failure: TracerFailure; readonly detail: string }
+  | ({ readonly says: 'failure' } & TracerStop)
   | { readonly says: 'note'; readonly note: string }
   | { readonly says: 'nothing' };
 
 /** Why nothing can be watched. */
+export interface TracerStop {
+  readonly failure: TracerFailure;
+  readonly detail: string;
+}
+
 export type TracerFailure =
   | 'no-bpftrace'
   | 'no-tracefs'

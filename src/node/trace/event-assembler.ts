@@ -1,3 +1,4 @@
+import { bytesOf } from '../../lib/std/text-codec.ts';
 import { CALL_COMPLETE_MS, CALLS_OPEN_MAX, TEXT_BYTES } from './limits.ts';
 import type { CallerView, TracedCall, TracedName } from './traced-call.ts';
 
@@ -129,7 +130,7 @@ function nameOf(
   up: readonly string[],
 ): TracedName {
   const [first = '', second = ''] = texts;
-  const isFull = (text: string) => lengthOf(text) >= TEXT_BYTES - 1;
+  const isFull = (text: string) => bytesOf(text).length >= TEXT_BYTES - 1;
   // Behind a short name lies what the caller had in its memory there, which is nobody's business.
   const name = isFull(first) ? first + second : first;
   return {
@@ -138,15 +139,4 @@ function nameOf(
     descriptor,
     folder: isFolderKnown && !up.some(isFull) ? `/${up.toReversed().join('/')}` : undefined,
   };
-}
-
-/** In bytes, as the kernel counts; a byte that is no UTF-8 is one lone surrogate here. */
-function lengthOf(text: string): number {
-  let length = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    const isByte = code >= 0xdc80 && code <= 0xdcff;
-    length += isByte || code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return length;
 }

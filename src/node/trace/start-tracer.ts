@@ -4,7 +4,7 @@ import { type Companion, startCompanion } from '../../lib/process/companion.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
 import { LineCutter } from '../../lib/std/line-cutter.ts';
 import type { OwnCommand } from '../reader/reader-process.ts';
-import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
+import { readTracerLine, type TracerStop } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
 import {
   ATTACH_MS,
@@ -30,11 +30,10 @@ export type TracerEnd =
       /** More was seen than could be reported by the end. */
       readonly isBehind: boolean;
     }
-  | { readonly failure: TracerFailure; readonly detail: string };
+  | TracerStop;
 
-interface TracerOptions {
-  readonly seconds: number;
-  readonly bpftrace: string | undefined;
+export interface TracerOptions extends TracerSettings {
+  /** This very program with a hidden subcommand. */
   readonly own: (subcommand: 'symbols' | 'tracer') => OwnCommand;
 }
 
@@ -57,18 +56,17 @@ export function startTracer(
   events: TracerEvents,
   stop: AbortSignal,
 ): Promise<TracerEnd> {
-  return new Promise((resolve) => {
-    const watch = new Watch(options, events, resolve);
-    if (stop.aborted) watch.finish();
-    else stop.addEventListener('abort', () => watch.finish(), { once: true });
-  });
+  const watch = new Watch(options, events);
+  if (stop.aborted) watch.finish();
+  else stop.addEventListener('abort', () => watch.finish(), { once: true });
+  return watch.ended;
 }
 
 /** From the start of the tracer to its end, whichever of the two sides comes to it first. */
 class Watch {
   readonly #options: TracerOptions;
   readonly #events: TracerEvents;
-  readonly #resolve: (end: TracerEnd) => void;
+  readonly #end = Promise.withResolvers<TracerEnd>();
   readonly #assembler = new EventAssembler((call) => this.#note(call));
   readonly #companion: Companion;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -80,10 +78,9 @@ class Watch {
   #isSettled = false;
   #lost = 0;
 
-  constructor(options: TracerOptions, events: TracerEvents, resolve: (end: TracerEnd) => void) {
+  constructor(options: TracerOptions, events: TracerEvents) {
     this.#options = options;
     this.#events = events;
-    this.#resolve = resolve;
     const lines = new LineCutter(LINE_BYTES_MAX, (bytes, start, end) => {
       // Of a longer line only the beginning is here.
       if (end - start < LINE_BYTES_MAX) this.#hear(bytes.subarray(start, end));
@@ -101,6 +98,10 @@ class Watch {
       setInterval(() => this.#isAttached || giveSign(SIGN), SIGN_MS),
       setTimeout(() => this.#isAttached || this.#settle(late), ATTACH_MS),
     );
+  }
+
+  get ended(): Promise<TracerEnd> {
+    return this.#end.promise;
   }
 
   /** Waits for what is on its way to us: the last sign comes behind it, on the same processor. */
@@ -148,16 +149,15 @@ class Watch {
   }
 
   /** With the failure, or with whether more was seen than could be reported. */
-  #settle(end: boolean | { readonly failure: TracerFailure; readonly detail: string }): void {
+  #settle(end: boolean | TracerStop): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#quiet);
     for (const timer of this.#timers) clearTimeout(timer);
     this.#companion.abandon();
     this.#assembler.close();
-    this.#resolve(
-      typeof end === 'object' ? end : { lost: this.#lost + this.#assembler.lost, isBehind: end },
-    );
+    const lost = this.#lost + this.#assembler.lost;
+    this.#end.resolve(typeof end === 'object' ? end : { lost, isBehind: end });
   }
 }
 

@@ -2,24 +2,19 @@ import { getSystemErrorName } from 'node:util';
 import { podOfCgroup } from '../evidence/pods/pod-of-cgroup.ts';
 import { attempt } from '../model/evidence.ts';
 import type { NodeReader } from '../model/node-reader.ts';
-import type { OwnCommand } from '../reader/reader-process.ts';
-import type { TracerFailure } from './bpftrace-line.ts';
+import type { TracerStop } from './bpftrace-line.ts';
 import { WAITING_MAX } from './limits.ts';
 import { type StackFrame, StackNamer } from './name-stack.ts';
 import { type NodePath, NodePaths, nodeViewOf } from './node-path.ts';
-import { startTracer } from './start-tracer.ts';
+import { startTracer, type TracerEvents, type TracerOptions } from './start-tracer.ts';
 import type { TracedCall } from './traced-call.ts';
 import { isWatched, type Watched } from './watched.ts';
 
-export interface DeletionTraceOptions {
+export interface DeletionTraceOptions extends TracerOptions {
   readonly watched: readonly Watched[];
-  readonly seconds: number;
   /** Deletions to report; then it ends. */
   readonly linesMax: number;
-  readonly bpftrace: string | undefined;
   readonly hostRoot: string;
-  /** This very program with a hidden subcommand. */
-  readonly own: (subcommand: 'symbols' | 'tracer') => OwnCommand;
 }
 
 /** Something that was deleted, moved away or replaced, or was to be. */
@@ -52,15 +47,13 @@ export interface DeletingProcess {
   readonly isGone: boolean;
 }
 
-export interface TraceEvents {
-  readonly onStart: () => void;
-  readonly onNote: (note: string) => void;
+export interface TraceEvents extends Omit<TracerEvents, 'onCall'> {
   readonly onDeletion: (deletion: Deletion) => void;
 }
 
 export type TraceEnd =
   | ({ readonly ended: 'time' | 'lines' | 'stopped' } & TraceCounts)
-  | { readonly ended: 'failure'; readonly failure: TracerFailure; readonly detail: string };
+  | ({ readonly ended: 'failure' } & TracerStop);
 
 export interface TraceCounts {
   /** Calls of the whole machine that were seen. */
@@ -99,11 +92,8 @@ export async function traceDeletions(
     if (found === 'unresolved') counts.unresolved += 1;
     if (typeof found === 'string' || reported >= options.linesMax) return;
     reported += 1;
-    events.onDeletion({
-      ...found.deletion,
-      time,
-      stack: await namer.name(pid, addresses, found.maps),
-    });
+    const stack = await namer.name(pid, addresses, found.maps);
+    events.onDeletion({ ...found.deletion, time, stack });
     if (reported >= options.linesMax) lines.abort();
   };
   const onCall = (call: TracedCall) => {
@@ -116,7 +106,7 @@ export async function traceDeletions(
     waiting += 1;
     const time = new Date();
     // Read at once, because the process may end in a moment; reported in the order of arrival.
-    const job = deletionOf({ node, paths, watched: options.watched }, call);
+    const job = deletionOf(call, options.watched, paths, node);
     turn = reportInOrder(turn, job, call, time);
   };
   const ended = await startTracer(
@@ -141,20 +131,20 @@ function isElsewhere(paths: NodePaths, call: TracedCall, watched: readonly Watch
   });
 }
 
-type Found = 'elsewhere' | 'unresolved' | Known;
+type Found =
+  | 'elsewhere'
+  | 'unresolved'
+  | {
+      readonly deletion: Omit<Deletion, 'time' | 'stack'>;
+      readonly maps: string | undefined;
+    };
 
-interface Known {
-  readonly deletion: Omit<Deletion, 'time' | 'stack'>;
-  readonly maps: string | undefined;
-}
-
-interface Where {
-  readonly node: NodeReader;
-  readonly paths: NodePaths;
-  readonly watched: readonly Watched[];
-}
-
-async function deletionOf({ node, paths, watched }: Where, call: TracedCall): Promise<Found> {
+async function deletionOf(
+  call: TracedCall,
+  watched: readonly Watched[],
+  paths: NodePaths,
+  node: NodeReader,
+): Promise<Found> {
   const [from, to, { process, maps }] = await Promise.all([
     paths.find(call, call.from),
     call.to && paths.find(call, call.to),

@@ -1,6 +1,5 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
-import { mapJsonItems } from '../../../lib/std/json-items.ts';
-import { JsonLimitError, parseJson } from '../../../lib/std/parse-json.ts';
+import { JsonLimitError, mapJsonItems, parseJson } from '../../../lib/std/parse-json.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type KubeletPage, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
