@@ -1,5 +1,5 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
-import { Semaphore } from '../../../lib/std/semaphore.ts';
+import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
@@ -65,13 +65,11 @@ async function askStatuses(
     throw new ReadError('too-large', 'CRI ListContainers', why);
   }
   const statuses = new Map<string, ContainerStatus>();
-  const semaphore = new Semaphore(STATUS_CALLS_AT_ONCE);
-  const ask = async ({ id }: Container) => {
+  await mapAtOnce(idle, STATUS_CALLS_AT_ONCE, async ({ id }) => {
     // Removed since it was listed, as every container is some day: then there is nothing to report.
     const status = await unlessMissing(askStatus(snapshot, socket, id));
     if (status) statuses.set(id, status);
-  };
-  await Promise.all(idle.map((container) => semaphore.run(() => ask(container))));
+  });
   return statuses;
 }
 

@@ -8,18 +8,15 @@ interface ServiceNames {
   readonly folder: string;
 }
 
-const CONTAINERD: ServiceNames = {
-  program: 'containerd',
-  names: ['containerd'],
-  units: ['containerd.service'],
-  folder: '/var/lib/containerd',
-};
+/** Its process is called as its program, and its unit too, unless others are named. */
+type Service = Pick<ServiceNames, 'program' | 'folder'> & Partial<ServiceNames>;
 
-const SERVICES: readonly (ServiceNames & { readonly socket: RegExp })[] = [
+const CONTAINERD: Service = { program: 'containerd', folder: '/var/lib/containerd' };
+
+const SERVICES: readonly (Service & { readonly socket: RegExp })[] = [
   {
     socket: /crio/, // /run/crio/crio.sock
     program: 'crio',
-    names: ['crio'],
     units: ['crio.service', 'cri-o.service'],
     folder: '/var/lib/containers',
   },
@@ -31,14 +28,14 @@ const SERVICES: readonly (ServiceNames & { readonly socket: RegExp })[] = [
     folder: '/var/lib/rancher',
   },
   {
-    ...CONTAINERD,
     socket: /microk8s/,
+    program: 'containerd',
     units: ['snap.microk8s.daemon-containerd.service'],
     folder: '/var/snap/microk8s/common/var/lib/containerd',
   },
   {
-    ...CONTAINERD,
     socket: /k0s/,
+    program: 'containerd',
     units: ['k0sworker.service', 'k0scontroller.service'],
     folder: '/var/lib/k0s/containerd',
   },
@@ -52,20 +49,14 @@ const SERVICES: readonly (ServiceNames & { readonly socket: RegExp })[] = [
   {
     socket: /dockershim/,
     program: 'dockerd',
-    names: ['dockerd'],
     units: ['docker.service'],
     folder: '/var/lib/docker',
   },
-  {
-    socket: /isulad/,
-    program: 'isulad',
-    names: ['isulad'],
-    units: ['isulad.service'],
-    folder: '/var/lib/isulad',
-  },
+  { socket: /isulad/, program: 'isulad', folder: '/var/lib/isulad' },
 ];
 
 /** Which service listens at a socket, by where distributions put it. */
 export function serviceAt(path: string): ServiceNames {
-  return SERVICES.find(({ socket }) => socket.test(path)) ?? CONTAINERD;
+  const service = SERVICES.find(({ socket }) => socket.test(path)) ?? CONTAINERD;
+  return { names: [service.program], units: [`${service.program}.service`], ...service };
 }

@@ -54,14 +54,12 @@ async function findRuntime(snapshot: Snapshot): Promise<Runtime> {
     idle ??= answered.value;
   }
   // A runtime that did not answer may be the one with the pods: an idle one is no stand-in for it.
-  if (idle && failures.length === 0) return idle;
-  throw new ReadError(
-    failures.length > 0 ? 'failed' : 'missing',
-    'container runtime',
-    failures.length > 0
-      ? `none answers (${failures.join('; ')})`
-      : 'no socket at any of the usual places; pass --runtime-endpoint',
-  );
+  if (failures.length > 0) {
+    throw new ReadError('failed', 'container runtime', `none answers (${failures.join('; ')})`);
+  }
+  if (idle) return idle;
+  const why = 'no socket at any of the usual places; pass --runtime-endpoint';
+  throw new ReadError('missing', 'container runtime', why);
 }
 
 async function hasPods(snapshot: Snapshot, socket: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
-import { Semaphore } from '../../../lib/std/semaphore.ts';
+import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import { attempt, defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
@@ -114,9 +114,8 @@ async function askEach(
     const why = `${list.length} containers to ask about, more than ${STATUSES_MAX}`;
     throw new ReadError('too-large', 'CRI ListContainers', why);
   }
-  const semaphore = new Semaphore(LOG_PATH_CALLS_AT_ONCE);
-  const asked = await Promise.all(
-    list.map((container) => semaphore.run(() => unlessMissing(askOne(requester, container)))),
+  const asked = await mapAtOnce(list, LOG_PATH_CALLS_AT_ONCE, (container) =>
+    unlessMissing(askOne(requester, container)),
   );
   return asked.filter((each) => each !== undefined && each !== 'logged');
 }
@@ -198,7 +197,6 @@ async function hasPodFolder(snapshot: Snapshot, podUid: string): Promise<boolean
   return (await unlessMissing(snapshot.node.ask('status', { path }))) !== undefined;
 }
 
-/** The pods that the kubelet has a folder for. */
 async function podFolders(snapshot: Snapshot): Promise<ReadonlySet<string>> {
   const path = podsPathOf(await snapshot.of(kubelet));
   return new Set(await snapshot.node.ask('folder', { path }));

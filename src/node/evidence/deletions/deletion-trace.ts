@@ -1,7 +1,6 @@
 import { DELETIONS_MAX, STACK_FRAMES_MAX } from '../limits.ts';
 import { type Deletion, straceCallIn, straceFrameIn } from './strace-line.ts';
 
-/** One deletion or renaming in a trace. */
 export interface TracedDeletion extends Deletion {
   /** Functions of the caller, the innermost first: "os.Remove". Empty if there are none. */
   readonly stack: readonly string[];

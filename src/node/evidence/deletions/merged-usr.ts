@@ -25,26 +25,20 @@ export const mergedUsr = defineEvidence<MergedUsr>({
   title: 'The folder /bin of the node',
   command: 'ls -ld /bin /sbin /lib /usr/bin',
   collect: async (snapshot) => {
-    const status = await unlessMissing(snapshot.node.ask('status', { path: '/bin' }));
-    if (status) {
-      const { type } = status;
-      const isLink = type === 'link';
-      return {
-        bin: isLink || type === 'folder' ? type : 'other',
-        ...(isLink ? { binTarget: await snapshot.node.ask('link', { path: '/bin' }) } : {}),
-        hasUsrBin: false,
-        siblings: [],
-      };
+    const { node } = snapshot;
+    const unchecked = { hasUsrBin: false, siblings: [] };
+    const status = await unlessMissing(node.ask('status', { path: '/bin' }));
+    if (status?.type === 'link') {
+      return { bin: 'link', binTarget: await node.ask('link', { path: '/bin' }), ...unchecked };
     }
-    const usrBin = await unlessMissing(snapshot.node.ask('status', { path: '/usr/bin' }));
-    const shell = await firstShell(snapshot);
-    const isKubelets = await isRootOfKubelet(snapshot, usrBin);
+    if (status) return { bin: status.type === 'folder' ? 'folder' : 'other', ...unchecked };
+    const usrBin = await unlessMissing(node.ask('status', { path: '/usr/bin' }));
     return defined({
       bin: 'gone',
-      isKubelets,
       hasUsrBin: usrBin?.type === 'folder',
+      shell: await firstShell(snapshot),
+      isKubelets: await isRootOfKubelet(snapshot, usrBin),
       siblings: await siblings(snapshot),
-      shell,
     });
   },
 });

@@ -42,7 +42,6 @@ export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'uid', // Of a static pod.
 ]);
 
-/** The flags of a kubelet that we read. */
 export const KUBELET_FLAGS = {
   root: 'root-dir',
   runtimeEndpoint: 'container-runtime-endpoint',

@@ -3,7 +3,6 @@
 const NAME = 'kubediag-debug';
 const FILE = '/run/kubediag-token';
 
-/** What is missing. */
 export const NEEDS_CREDENTIAL =
   'it requires a credential with access to nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
   'and --kubelet-key';

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../../lib/std/semaphore.ts';
+import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import type { Snapshot } from '../../model/evidence.ts';
 import { type NodeReader, ReadError } from '../../model/node-reader.ts';
 import { COMM_CHARACTERS_MAX, PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from '../limits.ts';
@@ -60,8 +60,7 @@ async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProce
     throw new ReadError('missing', `/proc/${pid}`, `no process ${pid}; is --kubelet-pid right?`);
   }
   const comm = name.trimEnd();
-  const text = await node.ask('file', { path: `/proc/${pid}/cmdline` });
-  const words = wordsOf(text);
+  const words = wordsOf(await node.ask('file', { path: `/proc/${pid}/cmdline` }));
   return { pid, words, program: programOf(words, comm) ?? comm };
 }
 
@@ -76,8 +75,7 @@ async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> 
     .map(Number)
     .toSorted((left, right) => left - right);
   if (pids.length > PROCESSES_MAX) throw new ReadError('too-large', '/proc');
-  const semaphore = new Semaphore(PROCESSES_AT_ONCE_MAX);
-  const asked = await Promise.all(pids.map((pid) => semaphore.run(() => candidateOf(node, pid))));
+  const asked = await mapAtOnce(pids, PROCESSES_AT_ONCE_MAX, (pid) => candidateOf(node, pid));
   return asked.filter((candidate) => candidate !== undefined);
 }
 

@@ -151,10 +151,8 @@ async function runningRoot(
     const reported = others.length === 0 ? only : undefined;
     return overruledRoot(snapshot, view, kubeletRoot, reported);
   }
-  if (named !== undefined) {
-    return resolvedRoot(snapshot, view, named, settings.rootOrigin ?? 'default');
-  }
-  return resolvedRoot(snapshot, view, await defaultRoot(snapshot, view, settings), 'default');
+  const path = named ?? (await defaultRoot(snapshot, view, settings));
+  return resolvedRoot(snapshot, view, path, settings.rootOrigin ?? 'default');
 }
 
 /** Our options may contradict the kubelet's settings, but then the report must say so. */
@@ -244,8 +242,8 @@ async function idleRoot(snapshot: Snapshot): Promise<Root | undefined> {
   const { kubeletRoot } = snapshot.settings;
   if (kubeletRoot !== undefined) return resolvedRoot(snapshot, '', kubeletRoot, '--kubelet-root');
   for (const path of USUAL_ROOTS) {
-    const root = await unlessMissing(resolvePath(snapshot.node, '', path));
-    if (root !== undefined) return resolvedRoot(snapshot, '', path, 'default');
+    const root = await unlessMissing(resolvedRoot(snapshot, '', path, 'default'));
+    if (root) return root;
   }
   return undefined;
 }

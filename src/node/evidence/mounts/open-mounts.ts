@@ -1,6 +1,6 @@
-import { Semaphore } from '../../../lib/std/semaphore.ts';
+import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import type { OpenFile, ProcessEntry } from '../../model/node-reader.ts';
+import type { OpenFile } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX } from '../limits.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 
@@ -25,8 +25,7 @@ export const openMounts = defineEvidence<OpenMounts>({
     const all = await snapshot.node.ask('processes', { all: 'processes' });
     const held: HeldMount[] = [];
     const unread: string[] = [];
-    const semaphore = new Semaphore(PROCESSES_AT_ONCE_MAX);
-    const ask = async ({ pid, name }: ProcessEntry) => {
+    await mapAtOnce(all, PROCESSES_AT_ONCE_MAX, async ({ pid, name }) => {
       const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
       const files = await attempt(snapshot.node.ask('openFiles', asked));
       if (files.known) {
@@ -35,8 +34,7 @@ export const openMounts = defineEvidence<OpenMounts>({
         // One that has ended meanwhile holds nothing.
         unread.push(`${name} (pid ${pid}): ${files.why}`);
       }
-    };
-    await Promise.all(all.map((process) => semaphore.run(() => ask(process))));
+    });
     return { held, unread };
   },
 });

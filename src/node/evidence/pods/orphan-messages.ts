@@ -3,13 +3,11 @@ import type { Finding, Proof } from '../../model/finding.ts';
 import type { PodLife } from './orphan-pods.ts';
 
 /** Who knows nothing of an orphan any more, and who could not be asked. */
-export function orphanProof({
-  agreed,
-  needsConfirmation,
-}: PodLife & { state: 'orphan' }): readonly Proof[] {
+export function orphanProof(life: PodLife & { state: 'orphan' }): readonly Proof[] {
+  const { agreed, needsConfirmation: text } = life;
+  if (text === undefined) return agreed;
   const claim = 'not every source that could know the pod could be asked';
-  const unknown = { claim, text: needsConfirmation ?? '', origin: { source: 'the kubelet' } };
-  return needsConfirmation === undefined ? agreed : [...agreed, unknown];
+  return [...agreed, { claim, text, origin: { source: 'the kubelet' } }];
 }
 
 /** What a plan asks of a person where it is not proven that each pod that it concerns is gone. */
@@ -33,7 +31,6 @@ export function isNamed(podUid: string, confirmed: string | undefined): boolean 
 
 /** The word that names these pods beside those that it names already. */
 export function naming(podUid: string, confirmed: string | undefined): string {
-  return confirmed === undefined || isNamed(podUid, confirmed)
-    ? (confirmed ?? podUid)
-    : [confirmed, podUid].join(SEPARATOR);
+  if (confirmed === undefined) return podUid;
+  return isNamed(podUid, confirmed) ? confirmed : [confirmed, podUid].join(SEPARATOR);
 }

@@ -24,20 +24,17 @@ interface StillSign {
 export async function cleaningLoop(snapshot: Snapshot): Promise<CleaningLoop> {
   const [page, log] = [await attempt(snapshot.of(health)), await attempt(snapshot.of(kubeletLog))];
   const said = page.known ? page.value : undefined;
-  const sign =
-    failing(said) ?? (log.known ? stillInLog(log.value, snapshot.node.now(), said) : undefined);
+  if (said?.loop === 'failing') {
+    const claim = 'the kubelet itself reports that its sync loop is blocked';
+    return { state: 'still', sign: { claim, text: said.text, origin: said.origin } };
+  }
+  const sign = log.known ? stillInLog(log.value, snapshot.node.now(), said) : undefined;
   if (sign) return { state: 'still', sign };
   if (!page.known) return { state: 'unknown', why: page.why };
   if (!log.known) return { state: 'unknown', why: log.why };
   const { unread } = log.value;
   if (unread.length > 0) return { state: 'unknown', why: unread.join('; ') };
   return { state: 'turns', origin: page.value.origin };
-}
-
-function failing(said: Health | undefined): StillSign | undefined {
-  if (said?.loop !== 'failing') return undefined;
-  const claim = 'the kubelet itself reports that its sync loop is blocked';
-  return { claim, text: said.text, origin: said.origin };
 }
 
 /** The page says for five minutes that all is well; the log can show earlier that it is not. */

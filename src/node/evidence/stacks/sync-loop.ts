@@ -93,7 +93,6 @@ function whyMissing({ format, isCut, left, groups }: GoroutineDump): string {
   return 'the sync loop is not in the dump: this kubelet has not begun with it, or has left it';
 }
 
-/** Whether this stack is that of the sync loop. */
 export function hasSyncLoop({ frames }: Pick<GoroutineGroup, 'frames'>): boolean {
   return frames.some(
     // What the loop has started runs beside it.
@@ -154,12 +153,8 @@ function branchOf(calls: readonly Frame[]): string | null {
     iteration > 0
       ? calls[iteration - 1]
       : calls.find(({ function: name }) => isOneOf(name, HANDLERS));
-  return created ? methodOf(created.function) : null;
-}
-
-// k8s.io/kubernetes/pkg/kubelet.(*Kubelet).HandlePodCleanups
-function methodOf(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1);
+  // k8s.io/kubernetes/pkg/kubelet.(*Kubelet).HandlePodCleanups
+  return created ? created.function.slice(created.function.lastIndexOf('.') + 1) : null;
 }
 
 function waitOf(group: GoroutineGroup, calls: readonly Frame[]): WaitsFor {

@@ -46,7 +46,7 @@ export async function leftoverSurroundings(
     attempt(snapshot.of(containers)),
     attempt(snapshot.of(kubeletVersion)),
     attempt(snapshot.of(volumeMetrics)),
-    usersOf(snapshot, bases, { top, namespaces, table }),
+    usersOf(snapshot, bases, top, namespaces, table),
     livesOf(snapshot, new Set(folders.map(({ podUid }) => podUid))),
     cleaningLoop(snapshot),
   ]);
@@ -80,11 +80,9 @@ async function livesOf(
 async function usersOf(
   snapshot: Snapshot,
   bases: readonly Base[],
-  {
-    top,
-    namespaces,
-    table,
-  }: { top: string; namespaces: Maybe<MountNamespaces>; table: Maybe<MountTable> },
+  top: string,
+  namespaces: Maybe<MountNamespaces>,
+  table: Maybe<MountTable>,
 ): Promise<Maybe<Writers>> {
   if (!table.known) return table;
   if (!namespaces.known) return namespaces;

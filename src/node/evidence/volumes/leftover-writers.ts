@@ -1,4 +1,4 @@
-import { Semaphore } from '../../../lib/std/semaphore.ts';
+import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import { attempt, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX, WRITERS_ASKED_MAX } from '../limits.ts';
@@ -55,11 +55,9 @@ export async function writersBelow(
     .toSorted((left, right) => right.mountIds.length - left.mountIds.length)
     .flatMap((way) => way.namespace.pids.flatMap((pid) => ({ ...way, process: byPid.get(pid) })))
     .filter(({ process }) => process && !isKernels(process));
-  const semaphore = new Semaphore(PROCESSES_AT_ONCE_MAX);
-  const reported = await Promise.all(
-    asked
-      .slice(0, WRITERS_ASKED_MAX)
-      .map((way) => semaphore.run(() => heldBy(snapshot, way, contents))),
+  const some = asked.slice(0, WRITERS_ASKED_MAX);
+  const reported = await mapAtOnce(some, PROCESSES_AT_ONCE_MAX, (way) =>
+    heldBy(snapshot, way, contents),
   );
   return {
     writers: reported.flatMap((held) => held ?? []),

@@ -4,7 +4,6 @@ import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { firstAnswer, pagesOf } from '../kubelet/kubelet-page.ts';
 
-/** Volume metrics of the kubelet. */
 export interface VolumeMetrics {
   readonly origin: Origin;
   /** Volumes that the kubelet believes to be mounted, and those that its pods want, by plugin. */

@@ -1,0 +1,14 @@
+/** Applies an operation to every item, at most so many at a time. The results are in the order of the items. */
+export async function mapAtOnce<T, R>(
+  items: readonly T[],
+  atOnceMax: number,
+  operation: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const takeNext = async (): Promise<void> => {
+    for (const [index, item] of waiting) results[index] = await operation(item);
+  };
+  await Promise.all(Array.from({ length: atOnceMax }, takeNext));
+  return results;
+}
