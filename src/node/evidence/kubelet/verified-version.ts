@@ -39,9 +39,6 @@ export function verifiedKubelet(version: ComparableVersion): ComparableVersion {
 export function verificationNote(
   version: ComparableVersion & { readonly assumption?: string },
 ): string {
-  const assumptions = [
-    version.assumption,
-    verifiedVersion(version, NEWEST_KUBELET).assumption,
-  ].filter((one) => one !== undefined);
-  return assumptions.map((one) => `; ${one}`).join('');
+  const assumptions = [version.assumption, verifiedVersion(version, NEWEST_KUBELET).assumption];
+  return assumptions.map((one) => (one === undefined ? '' : `; ${one}`)).join('');
 }

@@ -61,9 +61,7 @@ export const mountNamespaces = defineEvidence<MountNamespaces>({
         break;
       }
       const read = await Promise.all(
-        some.map(([namespace, inside]) =>
-          readNamespace(snapshot, [namespace, inside], { isConsistent, left }),
-        ),
+        some.map((group) => readNamespace(snapshot, group, isConsistent, left)),
       );
       seen.push(...read);
       for (const each of read) mountsLeft -= each?.namespace?.table.mounts.length ?? 0;
@@ -100,7 +98,8 @@ function inhabitants(
 async function readNamespace(
   snapshot: Snapshot,
   [namespace, inside]: readonly [string, readonly ProcessEntry[]],
-  { isConsistent, left }: { readonly isConsistent: boolean; readonly left: LeftReaders },
+  isConsistent: boolean,
+  left: LeftReaders,
 ): Promise<Seen | undefined> {
   let narrow: Seen | undefined;
   let why: string | undefined;
@@ -113,16 +112,10 @@ async function readNamespace(
     if (read.value === undefined) continue;
     const { root, table } = read.value;
     const { pid, name, cgroups } = process;
-    const podUid = podOfCgroup(cgroups);
     const seen: MountNamespace = defined({
-      namespace,
-      pid,
-      processName: name,
-      cgroups,
-      podUid,
+      ...{ namespace, pid, processName: name, cgroups, root, table },
+      podUid: podOfCgroup(cgroups),
       pids: inside.map((one) => one.pid),
-      root,
-      table,
     });
     if (root === '/') return { namespace: seen };
     const part = `${namespace}: ${name} (pid ${pid}) sees only what lies below its root ${root}`;

@@ -85,10 +85,8 @@ export const mountProbes = defineEvidence<MountProbes>({
     );
     const worth = reasons.filter((one) => isWorthIt(one) || isRoutine(one)).toSorted(byUrgency);
     const left = worth.length > 0 ? await attempt(snapshot.of(leftReaders)) : undefined;
-    const { probes, unasked } = await probeAll(snapshot, worth, {
-      view,
-      left: left?.known ? left.value : { readers: [], count: 0, unknowns: new Map() },
-    });
+    const abandoned = left?.known ? left.value : { readers: [], count: 0, unknowns: new Map() };
+    const { probes, unasked } = await probeAll(snapshot, worth, view, abandoned);
     const isAnyDead = probes.some(
       ({ result, life }) => result.state === 'dead' && life?.state === 'orphan',
     );
@@ -142,7 +140,8 @@ function byUrgency(left: Reason, right: Reason): number {
 async function probeAll(
   snapshot: Snapshot,
   reasons: readonly Reason[],
-  { view, left }: { readonly view: string; readonly left: LeftReaders },
+  view: string,
+  left: LeftReaders,
 ): Promise<Pick<MountProbes, 'probes' | 'unasked'>> {
   // All mounts of a filesystem answer or hang together, so one of them is asked for all.
   const groups = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];

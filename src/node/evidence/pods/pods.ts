@@ -121,7 +121,9 @@ function parsePod(item: unknown, origin: string | Origin): Pod {
     isFromApi: textAt(item, 'metadata', 'annotations', 'kubernetes.io/config.source') === 'api',
     isFinished: phase === 'Succeeded' || phase === 'Failed',
     restartPolicy: textAt(item, 'spec', 'restartPolicy') ?? 'Always',
-    initContainers: names(listAt(item, 'spec', 'initContainers')),
+    initContainers: (listAt(item, 'spec', 'initContainers') ?? []).flatMap(
+      (container) => textAt(container, 'name') ?? [],
+    ),
     volumes: (listAt(item, 'spec', 'volumes') ?? []).map(parseVolume),
     containerStatuses: STATUS_LISTS.flatMap((list) =>
       (listAt(item, 'status', list) ?? []).map(parseStatus),
@@ -130,10 +132,6 @@ function parsePod(item: unknown, origin: string | Origin): Pod {
 }
 
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
-
-function names(list: readonly unknown[] | undefined): readonly string[] {
-  return (list ?? []).flatMap((item) => textAt(item, 'name') ?? []);
-}
 
 function parseVolume(item: unknown): PodVolume {
   const kind =

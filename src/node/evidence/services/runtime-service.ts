@@ -64,7 +64,7 @@ export const runtimeService = defineEvidence<RuntimeService>({
     const { error } = again;
     const how = howOf(error);
     if (how === undefined) return { state: 'uncertain', why: error.message };
-    return silentService(snapshot, { ...named, found, how, first: error });
+    return silentService(snapshot, found, named, how, error);
   },
 });
 
@@ -127,14 +127,13 @@ function howOf(error: ReadError): How | undefined {
   return isHang(error) ? 'timeout' : undefined;
 }
 
-interface Silence extends NamedSocket {
-  readonly found: Kubelet;
-  readonly how: How;
-  readonly first: ReadError;
-}
-
-async function silentService(snapshot: Snapshot, silence: Silence): Promise<RuntimeService> {
-  const { socket, namedBy, found, how, first } = silence;
+async function silentService(
+  snapshot: Snapshot,
+  found: Kubelet,
+  { socket, namedBy }: NamedSocket,
+  how: How,
+  first: ReadError,
+): Promise<RuntimeService> {
   if (how === 'missing') {
     const elsewhere = await inView(snapshot, found, socket);
     if (elsewhere !== undefined) return { state: 'uncertain', why: elsewhere };
