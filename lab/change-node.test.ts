@@ -70,11 +70,13 @@ test('what this kubelet cannot have is refused with what it can have', () => {
     },
   } as const;
   const old = { ...first, leftOut: () => 'it needs an older kubelet' };
-  expect(() => checkPossible([old, second, alike], second, lab)).not.toThrow();
+  expect(() =>
+    checkPossible([old, second, alike], { form: second, isAny: false }, lab),
+  ).not.toThrow();
   const refused = (known: readonly Break[]) => {
     let todo = '';
     try {
-      checkPossible(known, old, lab);
+      checkPossible(known, { form: old, isAny: false }, lab);
     } catch (error) {
       ({ todo } = error as { readonly todo: string });
     }
@@ -84,6 +86,7 @@ test('what this kubelet cannot have is refused with what it can have', () => {
     'kubediag lab break --name real dead-volume-mount --variant with one of csi;',
   );
   expect(refused([old])).toMatch(/^create another node/);
+  expect(() => checkPossible([old, second], { form: old, isAny: true }, lab)).not.toThrow();
 });
 
 test('no repair is suggested for a look-alike', () => {

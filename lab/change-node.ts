@@ -10,7 +10,7 @@ import type { RunningLab } from './known-labs.ts';
 import { SET_UP_MS } from './limits.ts';
 import { openSession } from './node-session.ts';
 import { Refusal } from './refusal.ts';
-import { type LabSettings, type NameOption, nameOption } from './settings.ts';
+import { type NameOption, nameOption } from './settings.ts';
 import { stoppedParts, stoppedText } from './stopped-parts.ts';
 
 export interface BreakOptions extends NameOption {
@@ -30,30 +30,21 @@ export async function breakNode(
   }
   const { name } = options;
   const lab = await runningLab(name);
-  for (const { isAny, form } of asked) {
-    const isPossible = breaks.some((each) => isAny && isFormOf(each, form, lab.settings));
-    if (!isPossible) checkPossible(breaks, form, lab);
-  }
+  for (const each of asked) checkPossible(breaks, each, lab);
   await checkRuns(lab);
   terminal.progress(`breaking: ${asked.map(({ form }) => form.fault).join(', ')}`);
   const request = asked.flatMap(({ isAny, form: { kind, fault, variant } }) => [
     ...[kind, fault, isAny ? '' : variant],
   ]);
-  const session = openSession(lab);
-  const created = (await change(`practice node ${name} was not broken`, lab, () =>
-    session.request(['break', ...request], asked.length * SET_UP_MS),
-  ).finally(session.close)) as readonly string[];
+  const failed = `practice node ${name} was not broken`;
+  const timeMs = asked.length * SET_UP_MS;
+  const created = (await change(failed, lab, ['break', ...request], timeMs)) as readonly string[];
   terminal.progress('');
   const chosen = created.map(findBreak);
   for (const each of chosen)
     terminal.out(`practice node ${name} has ${titleOf(each)}: ${each.about}\n`);
   terminal.hint(nextSteps(chosen, name));
   return 0;
-}
-
-/** Whether it is a variant of the same fault that is possible on this node. */
-function isFormOf(each: Break, { kind, fault }: Break, settings: LabSettings): boolean {
-  return each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined;
 }
 
 interface Asked {
@@ -128,14 +119,14 @@ async function checkRuns(lab: RunningLab): Promise<void> {
 /** Refuses what a real kubelet of this version cannot have, and lists what it can. */
 export function checkPossible(
   all: readonly Break[],
-  { kind, fault, variant, leftOut }: Break,
+  { form: { kind, fault, variant, leftOut }, isAny }: Asked,
   { name, settings }: Pick<RunningLab, 'name' | 'settings'>,
 ): void {
   const why = leftOut?.(settings);
-  if (why === undefined) return;
   const others = all.filter(
     (each) => each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined,
   );
+  if (why === undefined || (isAny && others.length > 0)) return;
   const option = kind === 'fault' ? `${fault} --variant` : '--look-alike';
   const possible = others.map((each) => each.variant).join(', ');
   const instead = `possible here: kubediag lab break --name ${name} ${option} with one of ${possible}; or `;
@@ -162,17 +153,11 @@ export async function healNode(
   // Halfway the node has neither kubelet nor runtime, so a signal has to wait.
   stop.addEventListener('abort', () => terminal.err(FINISHED_FIRST), { once: true });
   terminal.progress('healing');
-  const session = openSession(lab);
-  try {
-    const { agents } = (await change(`practice node ${name} was not healed`, lab, () =>
-      session.request(['heal'], SET_UP_MS),
-    )) as Healed;
-    terminal.progress('');
-    terminal.out(`${healed(name, agents)}\n${agents.map(storedAgent).join('')}`);
-    return 0;
-  } finally {
-    session.close();
-  }
+  const failed = `practice node ${name} was not healed`;
+  const { agents } = (await change(failed, lab, ['heal'], SET_UP_MS)) as Healed;
+  terminal.progress('');
+  terminal.out(`${healed(name, agents)}\n${agents.map(storedAgent).join('')}`);
+  return 0;
 }
 
 const FINISHED_FIRST =
@@ -201,17 +186,27 @@ export function healed(name: string, agents: Healed['agents'] = []): string {
 const HALF = 4;
 
 /** A failure on the node becomes a refusal with advice: the node can always be created again. */
-async function change<T>(what: string, lab: RunningLab, act: () => Promise<T>): Promise<T> {
-  return act().catch(async (error: unknown) => {
-    const { name } = lab;
+async function change(
+  failed: string,
+  lab: RunningLab,
+  request: readonly string[],
+  limitMs: number,
+): Promise<unknown> {
+  const { name } = lab;
+  const session = openSession(lab);
+  try {
+    return await session.request(request, limitMs);
+  } catch (error) {
     const stopped = await stoppedParts(lab).catch(() => []);
     const state = stopped.length === 0 ? '' : `; ${stoppedText(stopped)}`;
     throw new Refusal(
-      what,
+      failed,
       `${messageOf(error)}${state}`,
       `heal it first: kubediag lab heal --name ${name}; or remove it: kubediag lab down --name ${name}`,
     );
-  });
+  } finally {
+    session.close();
+  }
 }
 
 /** The break that the arguments name; undefined without arguments. */

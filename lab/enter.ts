@@ -49,11 +49,11 @@ export async function runOnNode(
   }).finally(close);
   if (result.ended === 'exit') return result;
   const how = {
-    'not-started': () => 'cannot be started',
-    signal: () => 'killed by a signal',
-    deadline: () => `timed out after ${limitMs / 1_000}s`,
+    'not-started': 'cannot be started',
+    signal: 'killed by a signal',
+    deadline: `timed out after ${limitMs / 1_000}s`,
   };
-  throw new Error(`${args.join(' ')}: ${how[result.ended]()}`);
+  throw new Error(`${args.join(' ')}: ${how[result.ended]}`);
 }
 
 /** Runs a command of `inside-commands.ts` on the node; rejects with its error message. */

@@ -1,24 +1,27 @@
-import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { type Baseline, linkAt, readBaseline } from './baseline.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../src/lib/std/defined.ts';
 import { labCgroup, removeCgroupTree } from './cgroups.ts';
+import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { mountPoints } from './mount-tables.ts';
-import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
+import { OWN_FOLDERS } from './private-root.ts';
+import { allProcesses, killIfThere, procFile } from './process-mark.ts';
 import { type RunningAgent, runningAgents } from './running-agents.ts';
 import { setUp } from './set-up.ts';
+import { unlessGone } from './unless-gone.ts';
 
 /** What a running node writes. Each is a filesystem of its own, and empty at first. */
-export const WRITTEN = [
-  PLACES.kubeletRoot,
-  '/var/lib/containerd',
-  '/var/lib/kubediag',
-  '/var/log',
-  '/etc/kubernetes',
-  '/run',
-  '/tmp',
-];
+export const WRITTEN = [...OWN_FOLDERS, '/run', '/tmp'];
 
 /** The cgroup of pods of a real kubelet; the stand-in and the breaks use that of the lab. */
 const KUBELETS_CGROUP = '/kubepods';
@@ -26,8 +29,33 @@ const KUBELETS_CGROUP = '/kubepods';
 /** Of the mounts that differ. */
 const REPORTED_MAX = 10;
 
+const BASELINE_FILE = join(PLACES.lab, 'baseline.json');
 /** Files about the lab itself and its initial state. */
-const RETAINED = ['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name));
+const RETAINED = [PLACES.settings, BASELINE_FILE];
+
+/** The state of a practice node before anything runs on it. `lab heal` restores it. */
+interface Baseline {
+  /** In the order of the mount table. */
+  readonly mountPoints: readonly string[];
+  /** The entries of /. */
+  readonly names: readonly string[];
+  /** The target of /bin; absent if it is a directory. */
+  readonly bin?: string;
+}
+
+export function writeBaseline(): void {
+  const baseline: Baseline = defined({
+    mountPoints: mountPoints(),
+    names: readdirSync('/'),
+    bin: binLink(),
+  });
+  writeFileSync(BASELINE_FILE, JSON.stringify(baseline, null, 2));
+}
+
+/** Undefined if /bin is missing, or not a symbolic link. */
+function binLink(): string | undefined {
+  return unlessGone(() => readlinkSync('/bin'));
+}
 
 /** What `heal` did not touch. */
 export interface Healed {
@@ -39,7 +67,7 @@ export interface Healed {
  * and files, and sets the node up again. An agent and its directory are not touched: somebody uses it.
  */
 export async function heal(node: PracticeNode): Promise<Healed> {
-  const baseline = readBaseline();
+  const baseline = JSON.parse(readFileSync(BASELINE_FILE, 'utf8')) as Baseline;
   // Before anything is changed: a node that cannot be healed stays as it is.
   checkMounts(without(baseline.mountPoints, mountPoints()), '-');
   const agents = runningAgents();
@@ -60,7 +88,7 @@ export async function heal(node: PracticeNode): Promise<Healed> {
 }
 
 function restoreBin({ bin }: Baseline): void {
-  if (bin === undefined || linkAt('/bin') === bin) return;
+  if (bin === undefined || binLink() === bin) return;
   rmSync('/bin', { recursive: true, force: true });
   symlinkSync(bin, '/bin');
 }
@@ -106,4 +134,29 @@ function empty(folder: string, stored: readonly string[]): void {
     if (stored.some((each) => each.startsWith(`${path}/`))) empty(path, stored);
     else if (!stored.includes(path)) rmSync(path, { recursive: true, force: true });
   }
+}
+
+/**
+ * Ends every daemon of this practice node except the given ones: the runtime with its containers, the
+ * kubelet, leftovers of a break. Daemons have their own session; the session of the first process and
+ * of processes that entered from outside is not visible here.
+ */
+async function endDaemons(stored: readonly number[]): Promise<void> {
+  const deadline = Date.now() + END_MS;
+  for (;;) {
+    const left = allProcesses().filter(
+      (pid) => pid > 1 && hasOwnSession(pid) && !stored.includes(pid),
+    );
+    if (left.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`processes ${left.join(', ')} do not end`);
+    for (const pid of left) killIfThere(pid);
+    await sleep(CHECK_INTERVAL_MS);
+  }
+}
+
+function hasOwnSession(pid: number): boolean {
+  const stat = procFile(pid, 'stat');
+  // 812 (kubelet) S 1 812 812 0 -1 ...: state, parent, group, session
+  const [state, , , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state !== undefined && !['', 'Z', 'X'].includes(state) && session !== '0';
 }

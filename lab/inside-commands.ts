@@ -39,7 +39,7 @@ async function answerTo([command = '', ...args]: readonly string[]): Promise<Ses
   try {
     switch (command) {
       case 'setUp':
-        (await import('./baseline.ts')).writeBaseline();
+        (await import('./heal.ts')).writeBaseline();
         await (await import('./set-up.ts')).setUp(node);
         return {};
       case 'break':

@@ -38,6 +38,10 @@ function isName(name: string): boolean {
   return NAME.test(name) && name.length <= NAME_CHARACTERS_MAX;
 }
 
+/** Files in the directory of a lab. */
+const NODE_RECORD = 'node.json';
+const WHOLE = 'whole';
+
 /** Everything that a lab has on the machine beside its processes and cgroups. */
 export function folderOf(name: string): string {
   return join(PLACES.lab, name);
@@ -80,10 +84,6 @@ export interface NodeRecord {
   readonly settings: LabSettings;
 }
 
-function nodeRecordOf(name: string): string {
-  return join(folderOf(name), 'node.json');
-}
-
 /** Written before anything enters the node. */
 export async function recordNode(
   options: Omit<LabSettings, 'mountNamespace'>,
@@ -93,14 +93,18 @@ export async function recordNode(
   if (first === undefined) throw new Error('the first process of the node has ended');
   const settings = { ...options, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
   const record = { boot: bootNow(), first, settings };
-  await writeFile(nodeRecordOf(options.name), JSON.stringify(record), { mode: 0o600 });
+  await writeFile(join(folderOf(options.name), NODE_RECORD), JSON.stringify(record), {
+    mode: 0o600,
+  });
   return record;
 }
 
 export async function readNodeRecord(name: string): Promise<NodeRecord | undefined> {
   checkFolder(name);
   try {
-    const record = JSON.parse(await readFile(nodeRecordOf(name), 'utf8')) as NodeRecord;
+    const record = JSON.parse(
+      await readFile(join(folderOf(name), NODE_RECORD), 'utf8'),
+    ) as NodeRecord;
     return record.boot === bootNow() ? record : undefined;
   } catch {
     return undefined; // Missing or incomplete: then nothing has entered the node yet.
@@ -113,11 +117,7 @@ function bootNow(): string {
 
 /** Written once everything runs: from then on the node may be used. */
 export async function markComplete(name: string): Promise<void> {
-  await writeFile(wholeMarkOf(name), '', { mode: 0o600 });
-}
-
-function wholeMarkOf(name: string): string {
-  return join(folderOf(name), 'whole');
+  await writeFile(join(folderOf(name), WHOLE), '', { mode: 0o600 });
 }
 
 /** The names of all labs with a directory, alive or dead. */
@@ -132,7 +132,7 @@ export async function stateOf(name: string): Promise<LabState> {
   const holder = await holderOf(name);
   if (holder === undefined) return { is: 'dead' };
   const record = await readNodeRecord(name);
-  if (record === undefined || !existsSync(wholeMarkOf(name))) return { is: 'begun' };
+  if (record === undefined || !existsSync(join(folderOf(name), WHOLE))) return { is: 'begun' };
   const { first, settings } = record;
   return isAlive(first) ? { is: 'up', lab: { name, ...first, settings } } : { is: 'dead' };
 }

@@ -13,14 +13,13 @@ export async function makeBreaks(
   asked: readonly RequestedBreak[],
 ): Promise<readonly string[]> {
   const made = appliedBreaks(breaks);
-  const choice = chooseTogether(breaks, asked, { made, settings: node.settings });
-  if ('why' in choice) throw new Error(choice.why);
-  await changeKubelet(node, [...made, ...choice.chosen]);
-  for (const each of choice.chosen) {
+  const chosen = chooseTogether(breaks, asked, { made, settings: node.settings });
+  await changeKubelet(node, [...made, ...chosen]);
+  for (const each of chosen) {
     markBroken(each);
     await each.make(node);
   }
-  return choice.chosen.map(caseName);
+  return chosen.map(caseName);
 }
 
 /** Before the first break: a kubelet of another version would repair it. */

@@ -3,6 +3,7 @@ import { systemProgram } from '../src/lib/process/system-program.ts';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
+import { unlessGone } from './unless-gone.ts';
 
 /** How to run a command on a practice node: this program, with these arguments before the command. */
 export interface NodeEntry {
@@ -19,32 +20,16 @@ const NAMESPACES = { mount: 'mnt', pid: 'pid', net: 'net', uts: 'uts' };
  * that of this very process, while the PID may be reused after its end.
  */
 export function openNodeEntry({ pid, startTime }: ProcessMark): NodeEntry {
-  const folder = openIfThere(`/proc/${pid}`);
+  const folder = unlessGone(() => openSync(`/proc/${pid}`, 'r'));
   if (folder === undefined) throw gone();
   const held = `/proc/${process.pid}/fd/${folder}`;
   const close = () => closeSync(folder);
-  if (startTimeAt(held) !== startTime) {
+  if (unlessGone(() => startTimeOf(readFileSync(`${held}/stat`, 'utf8'))) !== startTime) {
     close();
     throw gone();
   }
   const files = Object.entries(NAMESPACES).map(([name, file]) => `--${name}=${held}/ns/${file}`);
   return { program: systemProgram('nsenter') ?? 'nsenter', into: [...files, '--'], close };
-}
-
-function openIfThere(folder: string): number | undefined {
-  try {
-    return openSync(folder, 'r');
-  } catch {
-    return undefined; // It has ended.
-  }
-}
-
-function startTimeAt(folder: string): number | undefined {
-  try {
-    return startTimeOf(readFileSync(`${folder}/stat`, 'utf8'));
-  } catch {
-    return undefined; // It ended between the two.
-  }
 }
 
 function gone(): Refusal {

@@ -2,13 +2,13 @@ import { FOLDER_MEGABYTES_MAX, ROOT_MEGABYTES_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 
 /** Directories of the node's own: empty at first, whatever the machine has there. */
-const OWN = [
+export const OWN_FOLDERS = [
   PLACES.kubeletRoot,
   '/var/lib/containerd',
   '/var/lib/kubediag',
   '/var/log',
   '/etc/kubernetes',
-].join(' ');
+];
 
 /** The same of other distributions. */
 const COVERED =
@@ -117,7 +117,7 @@ cover() {
   if [ -d "$1" ]; then mount -n -t tmpfs -o mode=755,size=1m covered "$1" || exit 1; fi
 }
 for path in ${COVERED}; do cover "$path"; done
-for path in ${OWN}; do
+for path in ${OWN_FOLDERS.join(' ')}; do
   if [ -L "$path" ]; then cover "$path" && rm "$path" || exit 1; fi
   # To touch it is to have it in our own layer: it stays when the machine's own goes meanwhile.
   folder "$path" && chmod 755 "$path" && mount -n -t tmpfs -o "mode=755,$memory" node "$path" || exit 1

@@ -15,27 +15,22 @@ interface Had {
   readonly settings: LabSettings;
 }
 
-export type Choice = { readonly chosen: readonly Break[] } | { readonly why: string };
-
 /**
- * The requested breaks in an order in which they can be added to the earlier ones; or why that is not
- * possible. Without a named variant, the first that fits the others.
+ * The requested breaks in an order in which they can be added to the earlier ones. Throws the reason if
+ * that is not possible. Without a named variant, the first that fits the others.
  */
 export function chooseTogether(
   all: readonly Break[],
   asked: readonly RequestedBreak[],
   { made, settings }: Had,
-): Choice {
+): readonly Break[] {
   const why = whyNotBeside(asked, made);
-  if (why !== undefined) return { why };
-  const forms = asked.map((each) => formsOf(all, each, settings));
-  const none = forms.find((each) => 'why' in each);
-  if (none) return none;
-  const possible = forms.flatMap((each) => ('forms' in each ? [each.forms] : []));
+  if (why !== undefined) throw new Error(why);
+  const possible = asked.map((each) => formsOf(all, each, settings));
   const chosen = combination(possible, made, settings);
-  if (!chosen) return { why: whyNotOneKubelet(made, possible, settings) };
+  if (!chosen) throw new Error(whyNotOneKubelet(made, possible, settings));
   // Later breaks would wait for pods in vain, and a stopped kubelet cannot hang.
-  return { chosen: chosen.toSorted((one, other) => turnOf(one) - turnOf(other)) };
+  return chosen.toSorted((one, other) => turnOf(one) - turnOf(other));
 }
 
 function turnOf({ stopsPods }: Break): number {
@@ -70,15 +65,15 @@ function formsOf(
   all: readonly Break[],
   { kind, fault, variant }: RequestedBreak,
   settings: LabSettings,
-): { readonly forms: readonly Break[] } | { readonly why: string } {
+): readonly Break[] {
   // A variant that is harmless under its kubelet must be named.
   const isMeant = (each: Break) =>
     variant === undefined ? each.expected.verdict === 'found' : each.variant === variant;
   const known = all.filter((each) => each.kind === kind && each.fault === fault && isMeant(each));
   const forms = known.filter((each) => each.leftOut?.(settings) === undefined);
-  if (forms.length > 0) return { forms };
+  if (forms.length > 0) return forms;
   const why = known[0]?.leftOut?.(settings);
-  return { why: why ?? `there is no ${kind} ${fault} ${variant ?? ''}`.trimEnd() };
+  throw new Error(why ?? `there is no ${kind} ${fault} ${variant ?? ''}`.trimEnd());
 }
 
 /** The first combination of variants that fit each other. */

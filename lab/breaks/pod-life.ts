@@ -78,7 +78,7 @@ export async function newestContainers(
   );
 }
 
-export function containerNames({ spec }: PodObject): readonly string[] {
+function containerNames({ spec }: PodObject): readonly string[] {
   const { containers = [] } = (spec ?? {}) as { containers?: readonly { name: string }[] };
   return containers.map(({ name }) => name);
 }

@@ -7,10 +7,11 @@ import {
   PRACTICE_NAMESPACE,
   practicePod,
   secret,
+  type VolumeMountManifest,
 } from '../practice-pod.ts';
 import { processChanges } from './container-changes.ts';
 import { HABITS } from './kubelet-habits.ts';
-import { containerNames, endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
+import { endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
 import { faultsOf, type Variant } from './variants.ts';
 
 /** A pod with subPath mounts, and its mounted objects with a text that changes. */
@@ -20,10 +21,12 @@ interface Patient {
   /** What is mounted, for a person. */
   readonly what: string;
   readonly uid: string;
-  /** The containers that mount it; one by default. */
-  readonly findings?: number;
-  readonly pod: (text: string) => PodObject;
+  /** The source of the volume. */
+  readonly source: Readonly<Record<string, unknown>>;
   readonly mounted: (text: string) => readonly KubernetesObject[];
+  readonly labels?: (text: string) => Readonly<Record<string, string>>;
+  /** By the name of the container; by default one that mounts the file. */
+  readonly mounts?: Readonly<Record<string, readonly VolumeMountManifest[]>>;
 }
 
 const VOLUME = 'settings';
@@ -34,7 +37,7 @@ const ofConfigMap: Patient = {
   name: 'configmap',
   what: 'a file of a ConfigMap',
   uid: 'c0a10000-0000-4000-8000-000000000001',
-  pod: () => podOf(ofConfigMap, { configMap: { name: 'shop' } }),
+  source: { configMap: { name: 'shop' } },
   mounted: (text) => [configMap('shop', { [FILE]: text })],
 };
 
@@ -42,7 +45,7 @@ const ofSecret: Patient = {
   name: 'secret',
   what: 'a file of a Secret',
   uid: 'c0a10000-0000-4000-8000-000000000002',
-  pod: () => podOf(ofSecret, { secret: { secretName: 'shop' } }),
+  source: { secret: { secretName: 'shop' } },
   mounted: (text) => [secret('shop', { [FILE]: text })],
 };
 
@@ -50,9 +53,8 @@ const ofProjected: Patient = {
   name: 'projected',
   what: 'a file of a projected volume',
   uid: 'c0a10000-0000-4000-8000-000000000003',
-  pod: () => {
-    const sources = [{ configMap: { name: 'shop' } }, { secret: { name: 'shop-key' } }];
-    return podOf(ofProjected, { projected: { sources } });
+  source: {
+    projected: { sources: [{ configMap: { name: 'shop' } }, { secret: { name: 'shop-key' } }] },
   },
   mounted: (text) => [configMap('shop', { [FILE]: text }), secret('shop-key', { key: 'hush' })],
 };
@@ -61,55 +63,49 @@ const ofDownwardApi: Patient = {
   name: 'downward-api',
   what: 'a file with the labels of the pod itself',
   uid: 'c0a10000-0000-4000-8000-000000000004',
-  pod: (text) => {
-    const items = [{ path: FILE, fieldRef: { fieldPath: 'metadata.labels' } }];
-    return podOf(ofDownwardApi, { downwardAPI: { items } }, { labels: { release: text } });
-  },
+  source: { downwardAPI: { items: [{ path: FILE, fieldRef: { fieldPath: 'metadata.labels' } }] } },
   mounted: () => [],
+  labels: (text) => ({ release: text }),
 };
 
 const ofFolder: Patient = {
   name: 'folder',
   what: 'a folder of a ConfigMap',
   uid: 'c0a10000-0000-4000-8000-000000000005',
-  pod: () => {
-    const items = [{ key: FILE, path: `conf.d/${FILE}` }];
-    const mounts = { app: [{ name: VOLUME, mountPath: '/etc/conf.d', subPath: 'conf.d' }] };
-    return podOf(ofFolder, { configMap: { name: 'shop', items } }, { mounts });
-  },
+  source: { configMap: { name: 'shop', items: [{ key: FILE, path: `conf.d/${FILE}` }] } },
   mounted: ofConfigMap.mounted,
+  mounts: { app: [{ name: VOLUME, mountPath: '/etc/conf.d', subPath: 'conf.d' }] },
 };
 
 const ofTwoContainers: Patient = {
+  ...ofConfigMap,
   name: 'two-containers',
   what: 'a file of a ConfigMap, in two containers of one pod,',
   uid: 'c0a10000-0000-4000-8000-000000000006',
-  findings: 2,
-  pod: () => {
-    const mounts = { app: [AT_FILE], sidecar: [AT_FILE] };
-    return podOf(ofTwoContainers, { configMap: { name: 'shop' } }, { mounts });
-  },
-  mounted: ofConfigMap.mounted,
+  mounts: { app: [AT_FILE], sidecar: [AT_FILE] },
 };
 
-function podName({ name }: Pick<Patient, 'name'>): string {
+function podName({ name }: Patient): string {
   return `shop-${name}`;
 }
 
-function podOf(
-  patient: Pick<Patient, 'name' | 'uid'>,
-  source: Readonly<Record<string, unknown>>,
-  more: Partial<Parameters<typeof practicePod>[0]> = {},
-): PodObject {
-  const volumes = [{ name: VOLUME, ...source }];
-  const mounts = { app: [AT_FILE] };
-  return practicePod({ name: podName(patient), uid: patient.uid, volumes, mounts, ...more });
+function mountsIn({ mounts = { app: [AT_FILE] } }: Patient): NonNullable<Patient['mounts']> {
+  return mounts;
+}
+
+function podOf(patient: Patient, text: string): PodObject {
+  const { uid, source, labels } = patient;
+  return practicePod({
+    ...{ name: podName(patient), uid, volumes: [{ name: VOLUME, ...source }] },
+    mounts: mountsIn(patient),
+    labels: labels?.(text) ?? {},
+  });
 }
 
 /** Runs the pod, then changes what it mounts: the mounted file is then deleted. */
 async function makeStale(patient: Patient, node: PracticeNode): Promise<PodObject> {
-  await runPod(node, patient.pod('first'), patient.mounted('first'));
-  const pod = patient.pod('second');
+  await runPod(node, podOf(patient, 'first'), patient.mounted('first'));
+  const pod = podOf(patient, 'second');
   for (const object of [...patient.mounted('second'), pod]) node.put(object);
   await untilStale(node, pod);
   return pod;
@@ -123,7 +119,7 @@ function active(patient: Patient): Variant {
     expected: {
       verdict: 'found',
       state: 'active',
-      findings: patient.findings ?? 1,
+      findings: Object.keys(mountsIn(patient)).length,
       repair: 'done',
       // The kubelet then remounts the subPath and starts the container.
       must: [
@@ -172,7 +168,7 @@ function benign(patient: Patient): Variant {
 
 /** The mount of each container is removed or added. */
 function mountsOf(patient: Patient, ...signs: readonly ('-' | '+')[]): readonly string[] {
-  return containerNames(patient.pod('first')).flatMap((container) =>
+  return Object.keys(mountsIn(patient)).flatMap((container) =>
     signs.map((sign) => `${sign} mount ${subpathsOf(patient.uid)}/${VOLUME}/${container}/0 `),
   );
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import type { KubeletVersion } from '../settings.ts';
-import type { CleanedUp } from './orphans.ts';
 import type { Pod } from './pod.ts';
 import type { SyncLoop } from './sync-loop.ts';
 import { placeOf } from './volume-files.ts';
@@ -30,14 +29,12 @@ export async function pageAt(
       const list = { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: loop.pods };
       return { status: 200, body: `${JSON.stringify(list)}\n` };
     }
-    case '/metrics': {
-      const { wanted: pods, cleanedUp } = loop;
-      return { status: 200, body: metricsOf({ version, pods, cleanedUp }) };
-    }
+    case '/metrics':
+      return { status: 200, body: metricsOf(version, loop) };
     case '/debug/pprof/goroutine': {
       const form = searchParams.get('debug') === '1' ? 'counted' : 'each';
       const state = loop.isHeldUp ? 'blocked' : 'healthy';
-      return { status: 200, body: dumpOf({ version, state, form }) };
+      return { status: 200, body: dumpOf(version, state, form) };
     }
     case '/debug/pprof/profile': {
       const { cpuProfile } = await import('./cpu-profile.ts');
@@ -58,18 +55,16 @@ const UNHEALTHY: Readonly<Record<KubeletVersion, string>> = {
   'v1.36.3': `${WELL_BUT_LOOP}[+]device-plugin ok\nhealthz check failed\n`,
 };
 
-interface DumpOptions {
-  readonly version: KubeletVersion;
-  /** Whether the sync loop hangs on a dead mount of an orphaned pod, or waits for work. */
-  readonly state: 'healthy' | 'blocked';
-  /** each: debug=2, one entry per goroutine. counted: debug=1, one entry per stack. */
-  readonly form: 'each' | 'counted';
-}
-
 /**
- * Recorded from a real kubelet of that minor version; irrelevant goroutines are left out.
+ * Recorded from a real kubelet of that minor version; irrelevant goroutines are left out. Blocked: the
+ * sync loop hangs on a dead mount of an orphaned pod. Each: one entry per goroutine (debug=2). Counted:
+ * one entry per stack (debug=1).
  */
-function dumpOf({ version, state, form }: DumpOptions): string {
+function dumpOf(
+  version: KubeletVersion,
+  state: 'healthy' | 'blocked',
+  form: 'each' | 'counted',
+): string {
   const recorded = version === 'v1.18.20' ? 'v1.18.8' : version;
   const name = `${recorded}-${state}-${form}.txt`;
   return isSea()
@@ -77,14 +72,8 @@ function dumpOf({ version, state, form }: DumpOptions): string {
     : readFileSync(join(import.meta.dirname, 'dumps', name), 'utf8');
 }
 
-interface Counted {
-  readonly version: KubeletVersion;
-  readonly pods: readonly Pod[];
-  readonly cleanedUp: CleanedUp;
-}
-
 /** The metrics page, as far as checks read it. */
-function metricsOf({ version, pods, cleanedUp }: Counted): string {
+function metricsOf(version: KubeletVersion, { wanted: pods, cleanedUp }: SyncLoop): string {
   const lines = [buildLine(version), ...volumeLines(pods)];
   if (!isOld(version)) {
     lines.push(
