@@ -55,7 +55,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/hosts/web/read-body.ts',
     'src/lib/go/profile.ts',
     'src/node/evidence/pods/pods.ts',
-    'src/lib/std/json-value.ts',
+    'src/lib/std/json.ts',
     'src/node/evidence/text/yaml-value.ts',
     'src/node/recording/bundle.ts',
     'src/pipeline/triggers/matcher.ts',

@@ -1,6 +1,5 @@
 import { release } from 'node:os';
-import { textAt } from '../../src/lib/std/json.ts';
-import { jsonText } from '../../src/lib/std/json-text.ts';
+import { jsonText, textAt } from '../../src/lib/std/json.ts';
 import { cleanUpOnSignal } from '../../src/lib/terminal/stop-on-signal.ts';
 import { type Terminal, UsageError } from '../../src/lib/terminal/terminal.ts';
 import { type Break, caseName } from '../break.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { jsonText } from '../../lib/std/json-text.ts';
+import { jsonText } from '../../lib/std/json.ts';
 
 /** A request whose body is read only when the handler needs it. */
 export interface WebRequest {

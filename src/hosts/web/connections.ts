@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { jsonText } from '../../lib/std/json-text.ts';
+import { jsonText } from '../../lib/std/json.ts';
 import { CONNECTIONS_MAX, REFUSED_MS } from './limits.ts';
 
 /**

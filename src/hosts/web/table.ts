@@ -1,4 +1,4 @@
-import { jsonText } from '../../lib/std/json-text.ts';
+import { jsonText } from '../../lib/std/json.ts';
 import { columnsOf } from '../../pipeline/api/columns.ts';
 import type { Kind } from '../../pipeline/api/kinds.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';

@@ -1,4 +1,4 @@
-import { jsonText } from '../../lib/std/json-text.ts';
+import { jsonText } from '../../lib/std/json.ts';
 import { API_VERSION } from '../../pipeline/api/kinds.ts';
 import type { Selection, Store, StoreEvent } from '../../pipeline/store/store.ts';
 import type { WebAnswer, WebRequest } from './answer.ts';

@@ -10,7 +10,7 @@ import {
 import { access, lstat, open, readdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type DiskAdvice, diskAdvice } from '../std/disk-advice.ts';
-import { jsonValue } from '../std/json-value.ts';
+import { jsonValue } from '../std/json.ts';
 import { DISK_MS } from './limits.ts';
 import { octal, replaceableBy } from './trusted-path.ts';
 

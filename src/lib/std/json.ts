@@ -1,3 +1,5 @@
+import { countJson, JsonLimitError, parseJson } from './parse-json.ts';
+
 /**
  * Looks into a value that came from outside. What is not there, or is of another type, is
  * `undefined`: the caller decides whether that makes the whole answer malformed.
@@ -29,4 +31,44 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 /** An object with fields: no list, and not null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of a text; undefined when the text is invalid. */
+export type TextValue = { readonly value: unknown } | undefined;
+
+export function jsonValue(text: string): TextValue {
+  try {
+    return { value: parseJson(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which limit of a JSON text is exceeded; undefined when none is, be it valid or not. */
+export function jsonLimit(text: string): string | undefined {
+  try {
+    countJson(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonLimitError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * JSON for people and programs. Control and format characters are written as escapes, also those
+ * that JSON allows as they are: the value is the same, and no terminal obeys it.
+ */
+export function jsonText(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replace(ACTIVE, escaped);
+}
+
+/** Line breaks stand between the values only; within a text JSON escapes them itself. */
+const ACTIVE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }

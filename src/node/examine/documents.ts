@@ -1,4 +1,4 @@
-import { jsonLimit, jsonValue, type TextValue } from '../../lib/std/json-value.ts';
+import { jsonLimit, jsonValue, type TextValue } from '../../lib/std/json.ts';
 import { CONFIG_CHARACTERS_MAX } from '../evidence/limits.ts';
 import { yamlValue } from '../evidence/text/yaml-value.ts';
 import { documentKind } from './document-kinds.ts';

@@ -1,6 +1,5 @@
 import { defined } from '../../lib/std/defined.ts';
-import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { fieldAt, jsonValue, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { REDACTED, type RedactionRules } from '../model/redaction.ts';
 import { redactMessage } from './redact-message.ts';
 

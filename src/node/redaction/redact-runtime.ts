@@ -1,5 +1,4 @@
-import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { fieldAt, jsonValue, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { RUNTIME_DEPTH_MAX } from '../evidence/limits.ts';
 import { REDACTED, type RedactionRules } from '../model/redaction.ts';
 import { redactMessage } from './redact-message.ts';

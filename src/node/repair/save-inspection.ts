@@ -1,5 +1,4 @@
-import { fieldAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { fieldAt, jsonValue } from '../../lib/std/json.ts';
 import { shortId } from '../../lib/std/short-id.ts';
 import type { Action } from '../model/action.ts';
 import { attempt, type Snapshot } from '../model/evidence.ts';

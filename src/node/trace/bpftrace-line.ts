@@ -1,5 +1,4 @@
-import { numberAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue, numberAt, textAt } from '../../lib/std/json.ts';
 import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
 
 /** What a line says that comes from the tracer: of bpftrace, or of the tracer itself. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { storeFile } from '../../lib/state/stored-files.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue } from '../../lib/std/json.ts';
 import { withoutPrivateParts } from '../../node/redaction/redact-text.ts';
 import { PROFILE_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult } from './operation-result.ts';

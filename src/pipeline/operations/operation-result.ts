@@ -1,5 +1,5 @@
 import { defined } from '../../lib/std/defined.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue } from '../../lib/std/json.ts';
 import { attempt } from '../../node/model/evidence.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepReason, StepResult } from '../api/results.ts';

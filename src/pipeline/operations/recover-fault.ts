@@ -1,5 +1,4 @@
-import { textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue, textAt } from '../../lib/std/json.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { isActive } from '../../node/model/finding.ts';

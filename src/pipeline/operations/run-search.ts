@@ -1,5 +1,4 @@
-import { fieldAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { fieldAt, jsonValue, textAt } from '../../lib/std/json.ts';
 import { ADDRESSES_MAX } from './limits.ts';
 import {
   failedWith,

@@ -1,8 +1,7 @@
 import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
-import { numberAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue, numberAt, textAt } from '../../lib/std/json.ts';
 import { containers } from '../../node/evidence/containers/containers.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';

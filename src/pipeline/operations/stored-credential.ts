@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { secretIfThere, tried } from '../../lib/state/state-folder.ts';
-import { fieldAt, textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { fieldAt, jsonValue, textAt } from '../../lib/std/json.ts';
 import { CREDENTIAL_BYTES_MAX } from './limits.ts';
 
 export interface CredentialOptions<K extends string> {

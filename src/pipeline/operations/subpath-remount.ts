@@ -1,5 +1,4 @@
-import { textAt } from '../../lib/std/json.ts';
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue, textAt } from '../../lib/std/json.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Verdict } from '../../node/model/verdict.ts';

@@ -1,4 +1,4 @@
-import { jsonValue } from '../../lib/std/json-value.ts';
+import { jsonValue } from '../../lib/std/json.ts';
 import { REDACTED } from '../../node/model/redaction.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
 

@@ -1,5 +1,4 @@
-import { textAt } from '../../../lib/std/json.ts';
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { bytesGiven } from '../input/given-file.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type TriedDisk, tried } from '../../../lib/state/state-folder.ts';
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { explanationText } from '../../../lib/terminal/wrap.ts';

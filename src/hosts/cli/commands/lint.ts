@@ -1,4 +1,4 @@
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { labelledText } from '../../../lib/terminal/wrap.ts';

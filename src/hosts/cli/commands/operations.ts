@@ -1,4 +1,4 @@
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { labelledText, wrapText } from '../../../lib/terminal/wrap.ts';
 import { ownOperationSets, processors } from '../../../pipeline/operations/catalogue.ts';

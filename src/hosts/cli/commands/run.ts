@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { textAt } from '../../../lib/std/json.ts';
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';

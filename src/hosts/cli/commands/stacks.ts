@@ -1,5 +1,5 @@
 import { DumpParser } from '../../../lib/go/dump-parser.ts';
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { labelledText, wrapText } from '../../../lib/terminal/wrap.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { geteuid } from 'node:process';
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { cleanUpOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';

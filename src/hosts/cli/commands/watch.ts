@@ -1,4 +1,4 @@
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import {
   EXIT,

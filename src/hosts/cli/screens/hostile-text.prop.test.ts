@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { styledText, terminalText } from '../../../lib/std/terminal-text.ts';
 import { yamlText } from './show-report.ts';
 

@@ -1,4 +1,4 @@
-import { jsonText } from '../../../lib/std/json-text.ts';
+import { jsonText } from '../../../lib/std/json.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import type { ReportFormat } from '../command-line/shared-options.ts';

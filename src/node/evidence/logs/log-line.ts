@@ -1,5 +1,4 @@
-import { listAt, numberAt, textAt } from '../../../lib/std/json.ts';
-import { jsonValue } from '../../../lib/std/json-value.ts';
+import { jsonValue, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
 
 /** A line of a log without what journals, runtimes and loggers wrapped around it. */
 export interface LogMessage {

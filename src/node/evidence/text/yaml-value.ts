@@ -1,4 +1,4 @@
-import type { TextValue } from '../../../lib/std/json-value.ts';
+import type { TextValue } from '../../../lib/std/json.ts';
 import { CONFIG_CHARACTERS_MAX, YAML_ALIASES_MAX } from '../limits.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 
