@@ -165,19 +165,9 @@ function answerOf(response: IncomingMessage, text: string): Asked {
 }
 
 async function bodyOf(response: IncomingMessage): Promise<Read> {
-  const text = await textOf(response);
-  return text === undefined ? TOO_LARGE : { text };
-}
-
-async function textOf(response: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > ANSWER_BYTES_MAX) return undefined;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
+  const read = await bytesOf(response, (piece) => pieces.push(piece));
+  return 'failure' in read ? read : { text: Buffer.concat(pieces).toString('utf8') };
 }
 
 async function bytesOf(

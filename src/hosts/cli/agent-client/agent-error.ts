@@ -26,11 +26,15 @@ export function isGranted(asked: Asked, terminal: Terminal): asked is AgentAnswe
   }
   for (const text of asked.warnings) terminal.err(`Warning: ${printable(text)}\n`);
   if (asked.code < 400) return true;
-  const reason = textAt(asked.value, 'reason') ?? String(asked.code);
-  const message = textAt(asked.value, 'message') ?? 'no reason given';
-  const text = `Error from server (${reason}): ${message}`;
-  terminal.err(`${wrapText(text, terminal.errWidth).join('\n')}\n`);
+  const { head, message } = refusalIn(asked);
+  terminal.err(`${wrapText(`${head}${message}`, terminal.errWidth).join('\n')}\n`);
   return false;
+}
+
+function refusalIn({ code, value }: AgentAnswer) {
+  const reason = textAt(value, 'reason') ?? String(code);
+  const message = textAt(value, 'message') ?? 'no reason given';
+  return { head: `Error from server (${reason}): `, message };
 }
 
 /** An object in a manifest, and where its parts stand there. */
@@ -48,14 +52,13 @@ export function isGrantedFor(
   if ('failure' in asked) return isGranted(asked, terminal);
   for (const text of asked.warnings) failAt(given, `Warning: `, text, terminal);
   if (asked.code < 400) return true;
-  const reason = textAt(asked.value, 'reason') ?? String(asked.code);
+  const { head, message } = refusalIn(asked);
   const causes = listAt(asked.value, 'details', 'causes') ?? [];
   const problems = causes.map((cause) =>
     [textAt(cause, 'field'), textAt(cause, 'message')].filter(Boolean).join(': '),
   );
-  const all =
-    problems.length > 0 ? problems : [textAt(asked.value, 'message') ?? 'no reason given'];
-  for (const text of all) failAt(given, `Error from server (${reason}): `, text, terminal);
+  for (const text of problems.length > 0 ? problems : [message])
+    failAt(given, head, text, terminal);
   return false;
 }
 

@@ -1,5 +1,6 @@
 import type { CommandGroup, CommandSpec } from '../../../lib/terminal/command-spec.ts';
 import { EXIT_MEANINGS } from '../../../lib/terminal/terminal.ts';
+import { labelledText } from '../../../lib/terminal/wrap.ts';
 import type { CommandSection } from './commands.ts';
 
 /** Options of every command; each fits into a line of the first page. */
@@ -26,7 +27,7 @@ const PAGE_COLUMNS = 80;
 export function firstPage([first, ...others]: readonly CommandSection[]): string {
   const lines = others.map(({ title, commands }) => {
     const names = commands.map(({ name }) => name);
-    return `  ${title.padEnd(TITLE_COLUMNS)}${wrapped(names)}\n`;
+    return labelledText(title, names.join(', '), PAGE_COLUMNS, { columns: TITLE_COLUMNS });
   });
   return `${PURPOSE}
 Run it on the node, as root. It needs no API server.
@@ -34,7 +35,8 @@ Run it on the node, as root. It needs no API server.
 ${first?.title}:
 ${FIRST.map(([command, does]) => `  ${command.padEnd(COMMAND_COLUMNS)}${does}\n`).join('')}
 Other commands:
-${lines.join('')}
+${lines.flat().join('\n')}
+
 Options of every command:
   -q, --quiet    ${GLOBAL_OPTIONS.quiet}
   -v, --verbose  ${GLOBAL_OPTIONS.verbose}
@@ -44,19 +46,6 @@ Exit codes:
 ${exitCodeLines(EXIT_MEANINGS)}
 Use "kubediag COMMAND --help" for one command, "kubediag help --all" for all.
 `;
-}
-
-/** Names with commas, on as many lines as they need beside the title of their section. */
-function wrapped(names: readonly string[]): string {
-  const lines = [''];
-  for (const name of names) {
-    const line = lines.at(-1) ?? '';
-    const longer = line === '' ? name : `${line}, ${name}`;
-    // With its indent before it and a comma behind.
-    if (longer.length > PAGE_COLUMNS - TITLE_COLUMNS - 3) lines.push(name);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join(`,\n${' '.repeat(TITLE_COLUMNS + 2)}`);
 }
 
 /** The end of a help page, below the options. */

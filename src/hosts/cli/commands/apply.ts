@@ -40,11 +40,9 @@ export async function apply(options: ApplyOptions, terminal: Terminal): Promise<
   }
   const client = await connectAgent(options, terminal);
   if (!client) return EXIT.notDone;
-  const { namespace, dryRun = 'none', validate = 'strict' } = options;
-  const applying = { client, namespace, dryRun, validation: VALIDATE_MODES[validate] };
   let isDone = true;
   for (const given of objects) {
-    isDone = (await applyOne(given, applying, terminal)) && isDone;
+    isDone = (await applyOne(given, options, client, terminal)) && isDone;
   }
   return isDone ? EXIT.clear : EXIT.notDone;
 }
@@ -90,13 +88,6 @@ function unknownKind({ file, lineOf }: GivenPlace, value: unknown): UsageError {
   return new UsageError(`nothing was done\n${lines.join('\n')}`);
 }
 
-interface Applying {
-  readonly client: AgentClient;
-  readonly namespace: string;
-  readonly dryRun: DryRunMode;
-  readonly validation: FieldValidation;
-}
-
 /** How kubectl marks what it would have done. */
 const DRY_RUN_MARKS: Readonly<Record<DryRunMode, string>> = {
   none: '',
@@ -106,10 +97,12 @@ const DRY_RUN_MARKS: Readonly<Record<DryRunMode, string>> = {
 
 async function applyOne(
   given: GivenObject,
-  { client, namespace, dryRun, validation }: Applying,
+  { namespace, dryRun = 'none', validate = 'strict' }: ApplyOptions,
+  client: AgentClient,
   terminal: Terminal,
 ): Promise<boolean> {
   const { kind, value } = given;
+  const validation = VALIDATE_MODES[validate];
   if (dryRun === 'client' && !isRightHere(given, validation, terminal)) return false;
   const place = textAt(value, 'metadata', 'namespace') ?? namespace;
   const name = textAt(value, 'metadata', 'name');

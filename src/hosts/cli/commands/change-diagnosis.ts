@@ -20,30 +20,12 @@ export async function cancel(
   options: AgentOptions,
   terminal: Terminal,
 ): Promise<number> {
-  return changeEach(namesOf(diagnosis, args, 'cancel'), (name) =>
-    cancelOne(name, options, terminal),
-  );
-}
-
-/** Goes on after a failure; the worst exit code counts. */
-async function changeEach(
-  names: readonly string[],
-  change: (name: string) => Promise<number>,
-): Promise<number> {
-  const codes: number[] = [];
-  for (const name of names) codes.push(await change(name));
-  return Math.max(...codes);
-}
-
-async function cancelOne(name: string, options: AgentOptions, terminal: Terminal): Promise<number> {
-  const found = await diagnosisNamed(name, options, terminal);
-  if (!found) return EXIT.notDone;
-  const { phase, hasEnded } = found;
-  if (hasEnded) {
-    terminal.err(`${called(name)} has already ended (${phase}): nothing to cancel\n`);
+  const names = namesOf(diagnosis, args, 'cancel');
+  return changeEach(names, options, terminal, async ({ called, phase, hasEnded, change }) => {
+    if (!hasEnded) return change({ spec: { cancel: true } }, 'cancelled');
+    terminal.err(`${called} has already ended (${phase}): nothing to cancel\n`);
     return EXIT.notDone;
-  }
-  return found.change({ spec: { cancel: true } }, 'cancelled');
+  });
 }
 
 export async function approve(
@@ -55,35 +37,33 @@ export async function approve(
   if (names.length > 1 && options.plan !== undefined) {
     throw new UsageError('--plan takes the plan of one Diagnosis: approve one at a time');
   }
-  return changeEach(names, (name) => approveOne(name, options, terminal));
+  return changeEach(names, options, terminal, (found) => approveOne(found, options, terminal));
 }
 
 async function approveOne(
-  name: string,
+  { name, called, value, phase, hasEnded, change }: FoundDiagnosis,
   options: ApproveOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const found = await diagnosisNamed(name, options, terminal);
-  if (!found) return EXIT.notDone;
-  const plan = textAt(found.value, 'status', 'plan');
-  if (plan === undefined || found.hasEnded) {
-    const phase = found.phase || 'not started';
-    terminal.err(`refused: ${called(name)} has no plan that waits for approval (${phase})\n`);
-    terminal.err(`  do    see its state: kubediag describe diagnosis ${printable(name)}\n`);
+  const plan = textAt(value, 'status', 'plan');
+  if (plan === undefined || hasEnded) {
+    const state = phase || 'not started';
+    terminal.err(`refused: ${called} has no plan that waits for approval (${state})\n`);
+    terminal.err(`  do    see its state: kubediag describe diagnosis ${name}\n`);
     return EXIT.notDone;
   }
   if (options.plan !== undefined && options.plan !== plan) {
     terminal.err(`refused: the plan is now ${plan}, not ${printable(options.plan)}\n`);
-    terminal.err(`  do    see the new plan: kubediag approve ${printable(name)}\n`);
+    terminal.err(`  do    see the new plan: kubediag approve ${name}\n`);
     return EXIT.notDone;
   }
-  terminal.out(planText(found.value, plan, terminal.width));
+  terminal.out(planText(value, plan, terminal.width));
   if (options.plan === undefined && !options.yes && !(await agreed(plan, terminal))) {
     return EXIT.notDone;
   }
   // If the Diagnosis changes while the person decides, the agent refuses this.
-  const metadata = { resourceVersion: textAt(found.value, 'metadata', 'resourceVersion') };
-  return found.change({ metadata, spec: { approvedPlan: plan } }, `approved (plan ${plan})`);
+  const metadata = { resourceVersion: textAt(value, 'metadata', 'resourceVersion') };
+  return change({ metadata, spec: { approvedPlan: plan } }, `approved (plan ${plan})`);
 }
 
 async function agreed(plan: string, terminal: Terminal): Promise<boolean> {
@@ -106,9 +86,22 @@ function planText(value: unknown, plan: string, width: number): string {
   return `plan ${plan}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
-function called(name: string): string {
-  return printable(fullName(diagnosis, name));
+/** Goes on after a failure; the worst exit code counts. */
+async function changeEach(
+  names: readonly string[],
+  options: AgentOptions,
+  terminal: Terminal,
+  change: (found: FoundDiagnosis) => Promise<number>,
+): Promise<number> {
+  const codes: number[] = [];
+  for (const name of names) {
+    const found = await diagnosisNamed(name, options, terminal);
+    codes.push(found ? await change(found) : EXIT.notDone);
+  }
+  return Math.max(...codes);
 }
+
+type FoundDiagnosis = NonNullable<Awaited<ReturnType<typeof diagnosisNamed>>>;
 
 async function diagnosisNamed(name: string, options: AgentOptions, terminal: Terminal) {
   const client = await connectAgent(options, terminal);
@@ -116,13 +109,14 @@ async function diagnosisNamed(name: string, options: AgentOptions, terminal: Ter
   const path = pathOf(diagnosis, options.namespace, name);
   const found = await client.ask('GET', path);
   if (!isGranted(found, terminal)) return undefined;
+  const called = printable(fullName(diagnosis, name));
   const change = async (body: object, done: string): Promise<number> => {
     const answer = await client.ask('PATCH', path, { body, type: MERGE_PATCH });
     if (!isGranted(answer, terminal)) return EXIT.notDone;
-    terminal.out(`${called(name)} ${done}\n`);
+    terminal.out(`${called} ${done}\n`);
     return EXIT.clear;
   };
   const phase = textAt(found.value, 'status', 'phase') ?? '';
   const hasEnded = phase === 'Succeeded' || phase === 'Failed';
-  return { value: found.value, phase, hasEnded, change };
+  return { name: printable(name), called, value: found.value, phase, hasEnded, change };
 }

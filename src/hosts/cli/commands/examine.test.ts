@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { writeTar } from '../../../lib/std/tar.ts';
 import type { FaultReport } from '../../../node/checkup/report.ts';
 import { readGiven, textsOf } from '../input/read-given.ts';
@@ -130,8 +131,12 @@ describe('what is reported', () => {
 
 describe('whatever it came through', () => {
   const text = readFileSync(join(FOLDER, 'mountinfo-with-stale-line.txt'), 'utf8');
+  const scratch = mkdtempSync(join(tmpdir(), 'kubediag-examine-'));
+  afterAll(() => rmSync(scratch, { recursive: true }));
   const asked = async (bytes: Buffer): Promise<FaultReport | undefined> => {
-    const { faults } = await examinedReport({ files: textsOf('given', bytes), unread: [] }, 0);
+    const file = join(scratch, 'given');
+    writeFileSync(file, bytes);
+    const { faults } = await examinedReport(await readGiven([file]), 0);
     return faults.find(({ name }) => name === STALE);
   };
 
@@ -149,7 +154,7 @@ describe('whatever it came through', () => {
 
   test('a binary file is recognized by its bytes', () => {
     const bundle = writeTar([{ name: 'answers.jsonl', content: Buffer.from('{}') }]);
-    expect(textsOf('b.tgz', gzipSync(bundle))).toMatchObject([
+    expect(textsOf('b.tgz', Buffer.from(bundle))).toMatchObject([
       { text: '', detectedAs: expect.stringContaining('kubediag replay b.tgz') },
     ]);
     // One sample of 5 in main.main, as pprof writes it.
@@ -162,7 +167,7 @@ describe('whatever it came through', () => {
         `3209${Buffer.from('main.main').toString('hex')}`,
       'hex',
     );
-    expect(textsOf('p', gzipSync(profile))[0]?.detectedAs).toContain(
+    expect(textsOf('p', profile)[0]?.detectedAs).toContain(
       'cpu in nanoseconds, 100 % of it in main.main',
     );
     expect(textsOf('x', Buffer.from([1, 2, 3, 255, 0]))[0]?.detectedAs).toBeUndefined();

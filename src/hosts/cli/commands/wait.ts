@@ -1,4 +1,4 @@
-import { fieldAt, textAt } from '../../../lib/std/json.ts';
+import { fieldAt, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
@@ -11,10 +11,11 @@ import {
   type SelectionOptions,
   selectedObjects,
 } from '../agent-client/selected-objects.ts';
-import { uidOf, type WaitCondition, waitCondition } from '../agent-client/wait-condition.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { durationMs } from '../command-line/options.ts';
 import type { AgentOptions } from '../command-line/shared-options.ts';
+import { valuesAt, valueText } from '../screens/json-path.ts';
+import { parseOnePath } from '../screens/parse-json-path.ts';
 
 export interface WaitOptions extends AgentOptions, SelectionOptions {
   readonly for: string;
@@ -140,7 +141,70 @@ function isMetBy(
   before: unknown,
 ): boolean {
   const isGone = type === 'DELETED';
+  // An object that was recreated under the same name has another UID.
+  const uidOf = (each: unknown) => fieldAt(each, 'metadata', 'uid');
   if (condition.is === 'delete') return isGone || uidOf(object) !== uidOf(before);
   if (isGone) return false;
   return condition.is === 'create' || condition.isMet(object);
+}
+
+/** What `--for` waits for: an object is deleted, exists, or meets a condition. */
+type WaitCondition =
+  | { readonly is: 'delete' }
+  | { readonly is: 'create' }
+  | { readonly is: 'object'; readonly isMet: (object: unknown) => boolean };
+
+// condition=Complete, condition=Accepted=false
+const CONDITION = /^condition=([^=]+)(?:=(.+))?$/;
+// jsonpath={.status.phase}=Succeeded, jsonpath={.status.phase}, jsonpath=.status.phase=Succeeded
+const JSON_PATH = /^jsonpath=(\{[^}]*\}|[^={}]+)(?:=(.+))?$/s;
+
+export function waitCondition(text: string): WaitCondition {
+  const word = text.toLowerCase();
+  if (word === 'delete') return { is: 'delete' };
+  if (word === 'create') return { is: 'create' };
+  const [, type, status = 'true'] = CONDITION.exec(text) ?? [];
+  if (type !== undefined) return { is: 'object', isMet: hasCondition(type, status) };
+  if (text.startsWith('jsonpath=')) {
+    const [, path, value] = JSON_PATH.exec(text) ?? [];
+    if (path === undefined) {
+      throw new UsageError(
+        "jsonpath wait format must be --for=jsonpath='{.status.phase}'=Succeeded or " +
+          "--for=jsonpath='{.status.phase}'",
+      );
+    }
+    return { is: 'object', isMet: hasValue(path, value) };
+  }
+  throw new UsageError(
+    `unrecognized condition: "${text}", expected delete, create, condition=NAME, ` +
+      "condition=NAME=STATUS or jsonpath='{PATH}'=VALUE",
+  );
+}
+
+function hasCondition(type: string, status: string): (object: unknown) => boolean {
+  const isSame = (left: string | undefined, right: string) =>
+    left?.toLowerCase() === right.toLowerCase();
+  return (object) => {
+    const found = (listAt(object, 'status', 'conditions') ?? []).find((each) =>
+      isSame(textAt(each, 'type'), type),
+    );
+    // A condition of an older generation does not count.
+    const seen = numberAt(found, 'observedGeneration');
+    const generation = numberAt(object, 'metadata', 'generation');
+    const isOld = seen !== undefined && generation !== undefined && seen < generation;
+    return !isOld && isSame(textAt(found, 'status'), status);
+  };
+}
+
+function hasValue(path: string, value: string | undefined): (object: unknown) => boolean {
+  const steps = parseOnePath(path);
+  return (object) => {
+    const values = valuesAt(steps, object).filter((each) => each !== null);
+    if (values.length > 1) {
+      throw new UsageError(`given jsonpath expression matches more than one value: ${path}`);
+    }
+    const [found] = values;
+    if (found === undefined) return false;
+    return value === undefined || (typeof found !== 'object' && valueText(found) === value);
+  };
 }

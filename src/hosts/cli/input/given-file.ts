@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { geteuid } from 'node:process';
 import { gunzipSync } from 'node:zlib';
@@ -9,6 +9,7 @@ import { textOf } from '../../../lib/std/text-codec.ts';
 import { outData, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import { refuseExisting, writeNewFile } from '../../local-node/write-new-file.ts';
 import { type Hint, piecesGiven } from './given-stream.ts';
+import { isZipped } from './unpacked-pieces.ts';
 
 /** Files that a person named. An unusable one is a usage error, not a defect. */
 
@@ -54,20 +55,15 @@ export function filesGiven(
     if (path === '-' || !statSync(path).isDirectory()) return [path];
     const entries = readdirSync(path, { recursive, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile() && names.test(entry.name));
-    if (files.length === 0) throw noneIn(path, !recursive && entries.some(isFolder));
+    if (files.length === 0) {
+      const hasMore = !recursive && entries.some((entry) => entry.isDirectory());
+      const todo = hasMore ? '; use -R to read its subdirectories' : '';
+      throw new UsageError(`${path}: no .yaml, .yml or .json file in this directory${todo}`);
+    }
     return files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
   } catch (error) {
     throw adviceOf(error, path);
   }
-}
-
-function isFolder(entry: Dirent): boolean {
-  return entry.isDirectory();
-}
-
-function noneIn(folder: string, hasFolders: boolean): UsageError {
-  const todo = hasFolders ? '; use -R to read its subdirectories' : '';
-  return new UsageError(`${folder}: no .yaml, .yml or .json file in this directory${todo}`);
 }
 
 /** Whether a person means standard output instead of a file. */
@@ -79,16 +75,11 @@ export function isStandardOutput(path: string | undefined): boolean {
 export function checkOutputs(...paths: readonly (string | undefined)[]): void {
   for (const path of paths) {
     if (path === undefined || isStandardOutput(path)) continue;
-    requireFolderOf(path);
+    // A missing directory is more often a typing error than a request to create it.
+    const folder = dirname(path);
+    if (!existsSync(folder)) throw new UsageError(`${path}: no such directory: ${folder}`);
     advised(path, () => refuseExisting(path));
   }
-}
-
-/** A missing directory is more often a typing error than a request to create it. */
-function requireFolderOf(path: string): void {
-  const folder = dirname(path);
-  if (existsSync(folder)) return;
-  throw new UsageError(`${path}: no such directory: ${folder}`);
 }
 
 /** Writes to a new file, or to standard output; a pipe gets the bytes unchanged. */
@@ -109,9 +100,8 @@ function advised(path: string, write: () => void): void {
 /** A profile as programs save it, compressed or not. */
 export function profileIn(bytes: Uint8Array, name: string): Profile {
   try {
-    const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
     const limit = { maxOutputLength: UNPACKED_BYTES_MAX };
-    return parseProfile(isPacked ? gunzipSync(bytes, limit) : bytes);
+    return parseProfile(isZipped(bytes) ? gunzipSync(bytes, limit) : bytes);
   } catch (error) {
     const isTheirs = error instanceof ProfileError || isOfSystem(error);
     if (!isTheirs) throw error;

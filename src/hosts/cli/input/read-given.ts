@@ -1,6 +1,5 @@
 import { type FileHandle, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { ProfileError, parseProfile } from '../../../lib/go/profile.ts';
 import { functionsOf } from '../../../lib/go/profile-top.ts';
 import { readTar } from '../../../lib/std/tar.ts';
@@ -38,7 +37,7 @@ export async function readGiven(paths: readonly string[], hint?: Hint): Promise<
         const read = await bytesAt(name, bytesLeft, hint);
         bytesLeft -= read.bytes.length;
         const texts =
-          read.cut === undefined ? textsIn(nameOf(name), read.bytes) : [endOf(name, read)];
+          read.cut === undefined ? textsOf(nameOf(name), read.bytes) : [endOf(name, read)];
         if (files.length + texts.length > FILES_MAX)
           throw new Error(`more than ${FILES_MAX} files`);
         files.push(...texts);
@@ -143,14 +142,8 @@ function tooLarge(): Error {
   return new Error(`${limit}; send the part that matters, or fewer files at once`);
 }
 
-const LIMIT = { maxOutputLength: TEXTS_BYTES_MAX };
-
-/** The texts in these bytes: one, or as many as an archive holds. */
-export function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
-  return textsIn(name, isZipped(bytes) ? gunzipSync(bytes, LIMIT) : bytes);
-}
-
-function textsIn(name: string, plain: Buffer): readonly GivenFile[] {
+/** The texts in unpacked bytes: one, or as many as an archive holds. */
+export function textsOf(name: string, plain: Buffer): readonly GivenFile[] {
   const entries = isTar(plain) ? readTar(plain) : undefined;
   if (!entries) return [textOfFile(name, plain)];
   if (entries.some((entry) => entry.name === 'answers.jsonl')) {

@@ -1,10 +1,17 @@
 import { isNearly } from '../../../lib/std/is-nearly.ts';
+import { textAt } from '../../../lib/std/json.ts';
 import {
   checkResource,
   isMeantForUs,
   type Resource,
 } from '../../../pipeline/api/check-resource.ts';
-import { type Place, type Problem, placeText } from '../../../pipeline/api/problem.ts';
+import {
+  note,
+  type Place,
+  type Problem,
+  placeText,
+  problem,
+} from '../../../pipeline/api/problem.ts';
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
 import { checkGraph } from '../../../pipeline/graph/check-graph.ts';
 import { problemsOfTargets } from '../../../pipeline/graph/left-out.ts';
@@ -59,15 +66,15 @@ export function lintManifests(
         given.push({ file, object, ...checkObject(object.value, validation) });
     }
   }
-  const together = [...duplicates(given), ...missingNames(given)];
-  const reported = [
+  problems.push(
     ...given.flatMap((each) => each.problems.map((one) => report(each, one))),
-    ...together,
-  ];
+    ...duplicates(given),
+    ...missingNames(given),
+  );
   return {
     files: files.length,
     resources: given.length,
-    problems: [...problems, ...reported].toSorted(
+    problems: problems.toSorted(
       (left, right) => fileAt(files, left) - fileAt(files, right) || left.line - right.line,
     ),
   };
@@ -79,8 +86,8 @@ function fileAt(files: readonly { readonly name: string }[], { file }: LintProbl
 
 /** An object without an API version may be meant for our group. */
 function isOurs(value: unknown): boolean {
-  const { apiVersion } = fieldsOf(value);
-  if (typeof apiVersion !== 'string') return true;
+  const apiVersion = textAt(value, 'apiVersion');
+  if (apiVersion === undefined) return true;
   return isMeantForUs(apiVersion) || apiVersion.startsWith('diagnosis.netease.');
 }
 
@@ -95,63 +102,59 @@ export function checkObject(
     resource,
     problems: [
       ...problems,
-      ...deeper(resource),
-      ...notRunHere(resource),
+      ...beyondSchema(resource),
       ...withoutEffect(resource),
       ...notesOnScripts(resource),
     ],
   };
 }
 
-/** Checks beyond the schema. */
-function deeper(resource: Resource): readonly Problem[] {
-  if (resource.kind === 'OperationSet') return checkGraph(resource.spec.adjacencyList);
-  return resource.kind === 'Trigger' ? checkPatterns(resource.spec) : [];
-}
-
-/** Valid by the API, but without effect on a single node. */
-function notRunHere(resource: Resource): readonly Problem[] {
-  if (resource.kind === 'Trigger') return unsupported(Object.keys(resource.spec.sourceTemplate));
-  return resource.kind === 'Diagnosis' ? problemsOfTargets(resource.spec) : [];
+/** What the schema does not show, and what is valid but without effect on a single node. */
+function beyondSchema(resource: Resource): readonly Problem[] {
+  switch (resource.kind) {
+    case 'OperationSet':
+      return checkGraph(resource.spec.adjacencyList);
+    case 'Trigger': {
+      const sources = Object.keys(resource.spec.sourceTemplate);
+      return [...checkPatterns(resource.spec), ...unsupported(sources)];
+    }
+    case 'Diagnosis':
+      return problemsOfTargets(resource.spec);
+    default:
+      return [];
+  }
 }
 
 function notesOnScripts(resource: Resource): readonly Problem[] {
   if (resource.kind === 'Operation') {
     const { argKeys = [] } = resource.spec.processor.scriptRunner ?? {};
     if (argKeys.length === 0) return [];
-    return [
-      {
-        severity: 'note',
-        place: ['spec', 'processor', 'scriptRunner', 'argKeys'],
-        what: 'every user of the node can read arguments while the script runs (/proc/PID/cmdline)',
-        fix: `read secrets from the environment instead: ${variableOf(argKeys[0] ?? '')}`,
-      },
-    ];
+    const what =
+      'every user of the node can read arguments while the script runs (/proc/PID/cmdline)';
+    const fix = `read secrets from the environment instead: ${variableOf(argKeys[0] ?? '')}`;
+    return [note(['spec', 'processor', 'scriptRunner', 'argKeys'], what, fix)];
   }
   if (resource.kind !== 'Diagnosis') return [];
-  return sharedVariables(Object.keys(resource.spec.parameters ?? {})).map((keys) => ({
-    severity: 'note',
-    place: ['spec', 'parameters', keys[0] ?? ''],
-    what: `${keys.join(', ')} map to the same variable ${variableOf(keys[0] ?? '')}, so a script gets none of them`,
-    fix: 'rename all but one, or let the script read KUBEDIAG_PARAMETERS',
-  }));
+  return sharedVariables(Object.keys(resource.spec.parameters ?? {})).map((keys) => {
+    const [first = ''] = keys;
+    const what = `${keys.join(', ')} map to the same variable ${variableOf(first)}, so a script gets none of them`;
+    const fix = 'rename all but one, or let the script read KUBEDIAG_PARAMETERS';
+    return note(['spec', 'parameters', first], what, fix);
+  });
 }
 
 function unsupported(sources: readonly string[]): readonly Problem[] {
+  const what =
+    'no Diagnosis is created from this source on a node: `kubediag serve` does not watch it';
+  const fix = 'use an alert (prometheusAlertTemplate) or a common event instead';
   return sources
     .filter((source) => UNSUPPORTED_SOURCES.includes(source))
-    .map((source) => ({
-      severity: 'note',
-      place: ['spec', 'sourceTemplate', source],
-      what: 'no Diagnosis is created from this source on a node: `kubediag serve` does not watch it',
-      fix: 'use an alert (prometheusAlertTemplate) or a common event instead',
-    }));
+    .map((source) => note(['spec', 'sourceTemplate', source], what, fix));
 }
 
 function report({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {
-  const { kind, metadata } = fieldsOf(object.value);
-  const { name } = fieldsOf(metadata);
-  const who = [kind, name].filter((word) => typeof word === 'string').join(' ');
+  const names = [textAt(object.value, 'kind'), textAt(object.value, 'metadata', 'name')];
+  const who = names.filter((word) => word !== undefined).join(' ');
   return {
     severity,
     file,
@@ -161,10 +164,6 @@ function report({ file, object }: Given, { severity, place, what, fix }: Problem
     what,
     fix,
   };
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** Of two objects with the same name, the one applied last would silently replace the other. */
@@ -181,7 +180,7 @@ function duplicates(given: readonly Given[]): readonly LintProblem[] {
     }
     const what = `duplicate ${kind} ${metadata.name}: also in ${before.file}:${before.object.lineOf([])}`;
     const fix = 'give one of them another name, or remove it';
-    return [report(each, { severity: 'problem', place: ['metadata', 'name'], what, fix })];
+    return [report(each, problem(['metadata', 'name'], what, fix))];
   });
 }
 
@@ -194,8 +193,7 @@ const OWN: readonly string[] = [
 function missingNames(given: readonly Given[]): readonly LintProblem[] {
   const known = new Set(OWN);
   for (const { object } of given) {
-    const { kind, metadata } = fieldsOf(object.value);
-    known.add(`${String(kind)} ${String(fieldsOf(metadata).name)}`);
+    known.add(`${textAt(object.value, 'kind')} ${textAt(object.value, 'metadata', 'name')}`);
   }
   const named = given.flatMap((each) =>
     namesIn(each.resource).map((one) => ({ each, one, key: `${one.kind} ${one.name}` })),
@@ -213,7 +211,7 @@ function missingNames(given: readonly Given[]): readonly LintProblem[] {
     const meant =
       near === undefined ? '' : `did you mean "${near.slice(one.kind.length + 1)}"? Otherwise `;
     const fix = `${meant}pass its file too, or make sure that it is applied already`;
-    return [report(each, { severity: 'note', place: one.place, what, fix })];
+    return [report(each, note(one.place, what, fix))];
   });
 }
 

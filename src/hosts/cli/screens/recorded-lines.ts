@@ -1,4 +1,4 @@
-import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
+import { listAt, numberAt, textAt } from '../../../lib/std/json.ts';
 import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 
 /** A finding or an action from the status of a Diagnosis, as lines for a person. */
@@ -69,9 +69,4 @@ function forFinding(action: unknown): string {
 
 function indented(text: string, width: number): readonly string[] {
   return wrapText(text, width - INDENT.length).map((line) => `${INDENT}${line}`);
-}
-
-function numberAt(value: unknown, name: string): number | undefined {
-  const number = fieldAt(value, name);
-  return typeof number === 'number' ? number : undefined;
 }

@@ -61,10 +61,10 @@ export function searchPages(symptom: string, pages: readonly Page[]): readonly H
     const hasPhrase = asked.length > 1 && plain(`${id} ${title} ${text}`).includes(phrase);
     const found = asked.filter((word) => words.has(word));
     if (!hasPhrase && weightOf(found) / total < SHARE_MIN) return [];
-    const line = bestLine(lines, found, weights, phrase);
+    const line = bestLine(lines, found, weightOf, phrase);
     const inLine = weightOf(found.filter((word) => line.words.has(word))) / total;
     const onPage = found.reduce(
-      (sum, word) => sum + (weights.get(word) ?? 0) * placeWeight(word, lines),
+      (sum, word) => sum + weightOf([word]) * placeWeight(word, lines),
       0,
     );
     // Words that stand together say more than the same words here and there.
@@ -134,14 +134,11 @@ function placeWeight(word: string, lines: readonly Line[]): number {
 function bestLine(
   lines: readonly Line[],
   found: readonly string[],
-  weights: ReadonlyMap<string, number>,
+  weightOf: (words: readonly string[]) => number,
   phrase: string,
 ): Line {
   const score = ({ words, text, section }: Line) => {
-    const sum = found.reduce(
-      (all, word) => all + (words.has(word) ? (weights.get(word) ?? 0) : 0),
-      0,
-    );
+    const sum = weightOf(found.filter((word) => words.has(word)));
     const isWhole = found.length > 1 && plain(text).includes(phrase);
     // Of two that say the same, a symptom is what somebody has seen.
     return sum * (isWhole ? PHRASE_WEIGHT : 1) * (section === 'Symptom' ? 1.5 : 1);

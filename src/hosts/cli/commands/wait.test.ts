@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RESULTS } from '../../../pipeline/api/results.ts';
 import { agentCommands } from '../command-line/agent-commands.ts';
-import { waitCondition } from './wait-condition.ts';
+import { waitCondition } from './wait.ts';
 
 test('the first example of wait ends with every result, and not before there is one', () => {
   const noAgent = async () => expect.fail('nothing is run here');
