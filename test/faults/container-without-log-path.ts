@@ -339,6 +339,13 @@ const damaged: Readonly<Record<string, Scene>> = {
     isBinGone: true,
     entries: WITHOUT_BIN,
   },
+  'damaged-and-a-relative-path': {
+    ...mqtt,
+    runtimeName: 'docker',
+    containers: [ours, bare({ logPath: 'b' })],
+    isBinGone: true,
+    entries: WITHOUT_BIN,
+  },
   'damaged-and-disarmed': {
     containers: [ours],
     isBinGone: true,

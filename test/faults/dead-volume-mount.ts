@@ -538,6 +538,21 @@ const described: Readonly<Record<string, DeadNode>> = {
     waitsOn: [CSI, `${CSI}/folder`],
     stacks: [STATISTICS_STACK],
   },
+  'latent-two-threads-of-statistics': {
+    ...csiHidden,
+    waitsOn: [CSI, `${CSI}/folder`],
+    stacks: [STATISTICS_STACK, STATISTICS_STACK],
+  },
+  'latent-statistics-and-the-loop-seen-once': {
+    ...csiHidden,
+    waitsOn: [CSI, `${CSI}/folder`],
+    stacks: [STATISTICS_STACK, { ...CLEANUP_STACK, isNew: true }],
+  },
+  'latent-a-stack-without-calls': {
+    ...csiHidden,
+    stacks: [{ functions: [], brokenBy: 'memory that may not be read' }],
+  },
+  'latent-a-stack-of-one-call': { ...csiHidden, stacks: [{ functions: ['syscall.Syscall6'] }] },
   'latent-a-stack-of-no-part-of-the-kubelet': {
     ...csiHidden,
     stacks: [{ functions: ['syscall.Syscall', 'os.Stat', 'main.watch', 'runtime.goexit'] }],

@@ -96,6 +96,16 @@ const faulty: Readonly<Record<string, SyntheticWorker>> = {
     containers: [refused(gone())],
     pods: [pod()],
   },
+  'broken-secret-without-credentials': {
+    mounts: tmpfsVolume('secret'),
+    containers: [refused(gone())],
+  },
+  'broken-on-a-pre-release': {
+    version: 'v1.19.0-rc.1',
+    mounts: [stale],
+    containers: [refused(gone())],
+    pods: [pod()],
+  },
   'broken-projected': { mounts: tmpfsVolume('projected'), containers: [refused(gone())] },
   'broken-downward-api': { mounts: tmpfsVolume('downward-api'), containers: [refused(gone())] },
   'broken-on-own-filesystem': {

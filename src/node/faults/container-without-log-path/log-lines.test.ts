@@ -62,3 +62,34 @@ test('a text whose complaints have ended is no finding, and is not clear', () =>
   expect(JSON.stringify(verdict)).toContain('the log goes on for 25 h without another such line');
   expect(silenceAfter(lastOf(log), log)).toContain('the container may be gone since');
 });
+
+test.each([
+  ['0602 09:37:50', 'that was at 2026-06-02T09:35:55.243Z, where this log ends'],
+  ['0602 09:38:57', 'the log goes on for 3 min without another such line'],
+  ['0602 11:35:50', 'the log goes on for 119 min without another such line'],
+  ['0602 11:36:00', 'the log goes on for 2 h without another such line'],
+])('a log that ends at %s says how long it is silent', (end, text) => {
+  const log = logOf(output('0602 09:35:55'), other(end));
+  expect(silenceAfter(lastOf(log), log)).toBe(`; ${text}: the container may be gone since`);
+});
+
+test('one log whose zone is not known makes the times of all uncertain', () => {
+  const log = logOf(output('0602 01:35:55'));
+  const [source] = log.sources;
+  if (!source) throw new Error('no source');
+  const readAt = new Date('2026-06-02T09:36:20Z');
+  const zones = (...known: readonly boolean[]) => ({
+    ...log,
+    readAt,
+    sources: known.map((isZoneKnown) => ({ ...source, isZoneKnown })),
+  });
+  expect(isFresh(lastOf(log), zones(true, true))).toBe(false);
+  expect(isFresh(lastOf(log), zones(true, false))).toBe(true);
+});
+
+test('a complaint without a time counts as one of now', () => {
+  const log = logOf(output('0602 09:35:55'), other('0603 10:39:58'));
+  const untimed = { ...lastOf(log), time: undefined };
+  expect(isFresh(untimed, log)).toBe(true);
+  expect(silenceAfter(untimed, log)).toBe('');
+});

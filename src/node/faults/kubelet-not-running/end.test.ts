@@ -165,6 +165,12 @@ describe('what the journal says, where systemd cannot be asked', () => {
       'KubeletCrashed',
       'it exited with code 1',
     ],
+    [
+      'an exit after a stop that was followed by a start',
+      [event('unit-stopping'), event('unit-started'), exited('1')],
+      'KubeletCrashed',
+      'it exited with code 1',
+    ],
     ['a stop', [event('unit-stopped')], 'KubeletStopped', 'its unit is stopped'],
     [
       'a stop on request, to which it answers with an error',

@@ -48,15 +48,20 @@ test('a volume that is merely busy is a suspicion, and no more', () => {
   });
 });
 
-test('with the mount table that holds it, it is found', () => {
-  const line = `1903 1321 0:318 / /host${FOLDER}/a rw,relatime - tmpfs tmpfs rw\n`;
+/** node_exporter has the volume mounted, in a namespace of its own. */
+function holdersOf(path: string) {
+  const line = `1903 1321 0:318 / /host${path} rw,relatime - tmpfs tmpfs rw\n`;
   const table = parseMountTable(line, '/proc/177799/mountinfo');
   const [mount] = table.mounts;
   if (!mount) throw new Error('one was made');
   const about = { namespace: 'mnt:[2]', pid: 177_799, processName: 'node_exporter', root: '/' };
   const namespace = { ...about, cgroups: [], pids: [177_799], table };
+  return { line, holders: new Map([[path, [{ namespace, mount }]]]) };
+}
+
+test('with the mount table that holds it, it is found', () => {
+  const { line, holders } = holdersOf(`${FOLDER}/a`);
   const reported = teardownFailures(failing(`remove ${FOLDER}/a: device or resource busy`));
-  const holders = new Map([[`${FOLDER}/a`, [{ namespace, mount }]]]);
   const verdict = diagnose({
     leftovers: unseen,
     log: { known: true, value: { ...reported, holders } },
@@ -65,10 +70,49 @@ test('with the mount table that holds it, it is found', () => {
     state: 'found',
     findings: [{ state: 'active', reason: 'VolumeHeldElsewhere' }],
   });
-  expect(verdict.findings[0]?.proof[1]).toMatchObject({
+  const [finding] = verdict.findings;
+  expect(finding?.proof[1]).toMatchObject({
     claim: expect.stringContaining('held by node_exporter (pid 177799)'),
     text: line.trim(),
   });
+  expect(finding?.prevention).toEqual([expect.stringContaining('let node_exporter mount')]);
+});
+
+test('a rename that fails is prevented by its plugin, and by who holds the volume', () => {
+  const words = `rename ${FOLDER}/a ${FOLDER}/a.deleting~1: device or resource busy`;
+  const { holders } = holdersOf(`${FOLDER}/a`);
+  const log = (known: ReturnType<typeof holdersOf>['holders']) => ({
+    known: true as const,
+    value: { ...teardownFailures(failing(words)), holders: known },
+  });
+  const plugin = expect.stringContaining('fix the plugin transwarp.io/tosdisk');
+  const alone = diagnose({ leftovers: unseen, log: log(new Map()) });
+  expect(alone.findings.map(({ prevention }) => prevention)).toEqual([[plugin]]);
+  const held = diagnose({ leftovers: unseen, log: log(holders) });
+  expect(held.findings.map(({ prevention }) => prevention)).toEqual([
+    [expect.stringContaining('let node_exporter mount'), plugin],
+  ]);
+});
+
+test('a leftover that the kubelet took for a volume at its start is still there', () => {
+  const message = `Could not construct volume information, cleanup the mounts. (pod.UID ${UID}, volume.SpecName a.deleting~1): no volume plugin matched`;
+  const origin = { file: 'kubelet.log', line: 9 };
+  const taken = { message, text: message, origin };
+  const value = { ...teardownFailures([taken]), holders: new Map() };
+  expect(diagnose({ leftovers: unseen, log: { known: true, value } }).findings).toMatchObject([
+    {
+      state: 'latent',
+      reason: 'LeftoverStays',
+      subject: { podUid: UID },
+      proof: [{ text: message, origin }],
+    },
+  ]);
+  // A pod of which the teardown fails is not reported twice.
+  const [renamed] = failing(`rename ${FOLDER}/a ${FOLDER}/a.deleting~1: file exists`);
+  if (!renamed) throw new Error('one was made');
+  const both = { ...teardownFailures([taken, renamed]), holders: new Map() };
+  const { findings } = diagnose({ leftovers: unseen, log: { known: true, value: both } });
+  expect(findings.map(({ reason }) => reason)).toEqual(['TeardownFails']);
 });
 
 test('a log that says nothing of it leaves it unknown where nobody saw the folders', () => {
