@@ -188,7 +188,7 @@ export type SignatureId = keyof typeof KUBELET_SIGNATURES;
 
 /** What evidence itself reads in the kubelet's log; faults declare the rest. */
 export const SIGNATURES: readonly LogSignature[] = Object.entries(KUBELET_SIGNATURES).map(
-  ([id, signature]) => ({ id, log: 'kubelet', ...signature }),
+  ([id, each]) => ({ id, log: 'kubelet', ...each }),
 );
 
 /** What a log is searched for, each once. */
