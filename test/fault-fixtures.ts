@@ -10,8 +10,7 @@ import { faults } from '../src/node/faults/index.ts';
 import type { Snapshot } from '../src/node/model/evidence.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import { type Bundle, bundleOfFiles, filesOfBundle } from '../src/node/recording/bundle.ts';
-import { RecordedNode } from '../src/node/recording/recorded-node.ts';
-import { RecordingNode } from '../src/node/recording/recording-node.ts';
+import { RecordedNode, RecordingNode } from '../src/node/recording/recorded-node.ts';
 import type { NodeMaker, SyntheticNodes } from './synthetic-node.ts';
 
 const FAULTS = join(import.meta.dirname, '../src/node/faults');

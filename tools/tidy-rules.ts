@@ -19,7 +19,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/lib/process/',
     'src/node/model/evidence.ts',
     'src/node/reader/',
-    'src/node/recording/recording-node.ts',
+    'src/node/recording/recorded-node.ts',
     'src/node/trace/symbol-reader.ts',
     'src/node/trace/tracer.ts',
   ],

@@ -8,7 +8,7 @@ import type { Report } from '../../src/node/checkup/report.ts';
 import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
 import { faults } from '../../src/node/faults/index.ts';
 import type { Bundle } from '../../src/node/recording/bundle.ts';
-import { RecordingNode } from '../../src/node/recording/recording-node.ts';
+import { RecordingNode } from '../../src/node/recording/recorded-node.ts';
 import { PICTURE, SCENES, type Scene } from './scenes.ts';
 import { svgOf } from './svg.ts';
 

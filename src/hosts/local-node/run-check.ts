@@ -10,9 +10,9 @@ import type { AnyFault } from '../../node/model/fault.ts';
 import { sourceOf } from '../../node/model/node-reader.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
 import type { Bundle } from '../../node/recording/bundle.ts';
+import { RecordingNode } from '../../node/recording/recorded-node.ts';
 import { questionOf, type Recorded, type Recording } from '../../node/recording/recording.ts';
-import { RecordingNode } from '../../node/recording/recording-node.ts';
-import { redactAnswers } from '../../node/redaction/redact-answers.ts';
+import { redactAnswers } from '../../node/redaction/redact.ts';
 import { VERSION } from './product-version.ts';
 
 export interface CheckResult {

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkUp } from '../checkup/judge-faults.ts';
 import { faults } from '../faults/index.ts';
-import { caseFileOf } from './case-file.ts';
-import { givenSnapshot } from './given-snapshot.ts';
+import { caseFileOf, givenSnapshot } from './case-file.ts';
 import { textKinds } from './text-kinds.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../test/loose-texts');

@@ -28,9 +28,8 @@ import { leftoverFolders } from '../evidence/volumes/leftover-folders.ts';
 import { teardownLog } from '../evidence/volumes/teardown-log.ts';
 import type { Evidence, Snapshot } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
-import type { NodeReader, TreeFolder } from '../model/node-reader.ts';
+import { type NodeReader, ReadError, type TreeFolder } from '../model/node-reader.ts';
 import { type Gathering, gather } from './gathering.ts';
-import type { GivenFile, TakenFile } from './given-file.ts';
 import { givenLinks } from './given-links.ts';
 import { givenLogPaths } from './given-log-paths.ts';
 import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
@@ -39,7 +38,7 @@ import { givenRoot } from './given-root.ts';
 import type { GivenRuntime } from './given-runtime.ts';
 import { listedVolumes } from './listed-folders.ts';
 import { type Noted, notedIn } from './noted.ts';
-import type { Part } from './part.ts';
+import type { GivenFile, Part, TakenFile } from './part.ts';
 import { suspicionsIn } from './suspicions.ts';
 
 /** The evidence that the given texts hold, all of them together. */
@@ -238,4 +237,30 @@ function watchedIn({ parts }: Gathering): readonly WatchedDeletion[] {
       origin: { file: name, line: deletion.line },
     })),
   );
+}
+
+/** A snapshot that has only the given texts. Nothing is guessed for the rest. */
+export function givenSnapshot(file: CaseFile): Snapshot {
+  const { values, collectors, node } = file;
+  const collected = new Map<Evidence<unknown>, Promise<unknown>>();
+  const collect = async (evidence: Evidence<unknown>): Promise<unknown> => {
+    if (values.has(evidence)) return values.get(evidence);
+    const special = collectors.get(evidence);
+    if (special) return special(snapshot);
+    if (evidence.isDerived) return evidence.collect(snapshot);
+    throw new ReadError('not-recorded', evidence.title, 'not among what was given');
+  };
+  const snapshot: Snapshot = {
+    node,
+    settings: {},
+    logSignatures: [],
+    of<T>(evidence: Evidence<T>): Promise<T> {
+      const already = collected.get(evidence) as Promise<T> | undefined;
+      if (already) return already;
+      const collecting = collect(evidence);
+      collected.set(evidence, collecting);
+      return collecting as Promise<T>;
+    },
+  };
+  return snapshot;
 }

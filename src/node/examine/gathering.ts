@@ -5,9 +5,13 @@ import { type Pod, parsePods } from '../evidence/pods/pods.ts';
 import { attempt } from '../model/evidence.ts';
 import type { Origin } from '../model/origin.ts';
 import { type CollectedText, collectedText } from './collected.ts';
-import { DOCUMENT_KINDS, type DocumentKind, documentKind } from './document-kinds.ts';
-import { type Document, documentsIn } from './documents.ts';
-import type { GivenFile, TakenFile } from './given-file.ts';
+import {
+  DOCUMENT_KINDS,
+  type Document,
+  type DocumentKind,
+  documentKind,
+  documentsIn,
+} from './documents.ts';
 import { type GivenTable, givenTable } from './given-mounts.ts';
 import { GivenRuntime } from './given-runtime.ts';
 import {
@@ -17,7 +21,7 @@ import {
   versionsInText,
 } from './given-version.ts';
 import { listedPaths } from './listed-folders.ts';
-import type { Part } from './part.ts';
+import type { GivenFile, Part, TakenFile } from './part.ts';
 import { quotedRefusals } from './quoted-refusals.ts';
 import { TEXT_KINDS, type TextKind, textKinds } from './text-kinds.ts';
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LABELLED_TEXTS } from '../../../test/labelled-texts.ts';
 import { checkUp, type Judged } from '../checkup/judge-faults.ts';
-import { caseFileOf } from '../examine/case-file.ts';
-import type { GivenFile } from '../examine/given-file.ts';
-import { givenSnapshot } from '../examine/given-snapshot.ts';
+import { caseFileOf, givenSnapshot } from '../examine/case-file.ts';
+import type { GivenFile } from '../examine/part.ts';
 import { faults } from './index.ts';
 
 const TESTS = join(import.meta.dirname, '../../../test');

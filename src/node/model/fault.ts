@@ -3,7 +3,6 @@ import type { Collected, EvidenceOption, Needs } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { LogSignature } from './log-signature.ts';
 import type { FileRule, MessageRule } from './redaction.ts';
-import type { Suspicions } from './suspicion.ts';
 import type { Verdict } from './verdict.ts';
 
 /** One way in which a node can be broken, and all we know of it. Its folder holds the rest. */
@@ -91,3 +90,25 @@ export function defineFault<const N extends Needs, P extends object>(
 
 // biome-ignore lint/suspicious/noExplicitAny: a catalogue holds faults of every finding type.
 export type AnyFault = Fault<any, any>;
+
+/** A text that somebody sent, all of one kind, with what it lists where it is a listing. */
+export interface LooseText {
+  readonly text: string;
+  /** All of the file that it stands in. */
+  readonly whole: string;
+  readonly paths: readonly string[];
+  /** Names without a path. */
+  readonly names: readonly string[];
+}
+
+/**
+ * What makes a loose text suspicious where it is no evidence. A function says what the text shows and
+ * what it does not: "lists a~1, but not in which folder".
+ */
+export interface Suspicions {
+  /** Signatures that only a node with the fault has in its log, here quoted outside of a log. */
+  readonly quoted?: readonly string[];
+  readonly task?: (loose: LooseText) => string | undefined;
+  readonly 'plain-mounts'?: (loose: LooseText) => string | undefined;
+  readonly listing?: (loose: LooseText) => string | undefined;
+}

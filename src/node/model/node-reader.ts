@@ -338,3 +338,6 @@ export function originOfLog(place: LogPlace): Origin {
   const folder = place.folder === undefined ? [] : ['--directory', place.folder];
   return { command: ['journalctl', ...folder, place.journal.join(' + ')].join(' ') };
 }
+
+/** The process name of a reader; the kernel limits it to fifteen bytes. */
+export const READER_NAME = 'kubediag-reader';

@@ -1,8 +1,7 @@
 import { afterAll } from 'vitest';
 import { FailingNode } from '../../../test/failing-node.ts';
 import { readerCommand } from '../../../test/reader-command.ts';
-import { RecordedNode } from '../recording/recorded-node.ts';
-import { RecordingNode } from '../recording/recording-node.ts';
+import { RecordedNode, RecordingNode } from '../recording/recorded-node.ts';
 import { describeNodeReader } from './contract.ts';
 import { LiveNode } from './live-node.ts';
 

@@ -1,8 +1,7 @@
 import { writeSync, writevSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { dieWithParent } from '../../lib/process/die-with-parent.ts';
-import { ReadError, type ReadFailure } from '../model/node-reader.ts';
-import { READER_NAME } from '../model/reader-name.ts';
+import { READER_NAME, ReadError, type ReadFailure } from '../model/node-reader.ts';
 import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { isLongTable, isPathKind } from './reach.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
 import { redactionRules } from '../faults/index.ts';
-import { redactAnswers } from './redact-answers.ts';
+import { redactAnswers } from './redact.ts';
 
 const SECRET = 'hunter2';
 

@@ -10,6 +10,7 @@ import type {
   RuntimeAnswer,
 } from '../model/node-reader.ts';
 import { REDACTED, type RedactionRules } from '../model/redaction.ts';
+import { questionOf, type Recorded } from '../recording/recording.ts';
 import { redactConfig } from './redact-config.ts';
 import { redactLog } from './redact-log.ts';
 import { redactPods } from './redact-pods.ts';
@@ -117,4 +118,25 @@ function knownMetrics(metrics: string): string {
   const info = metrics.split('\n').filter((line) => line.startsWith('kubernetes_build_info{'));
   const lines = [...info, ...volumeMetricLines(metrics)];
   return lines.length > 0 ? `${lines.join('\n')}\n` : '';
+}
+
+/** Recorded answers and failures in a form that may leave the node. */
+export function redactAnswers(
+  answers: ReadonlyMap<string, Recorded>,
+  rules: RedactionRules,
+): ReadonlyMap<string, Recorded> {
+  const safe = new Map<string, Recorded>();
+  for (const [key, recorded] of answers) {
+    const { kind, question } = questionOf(key);
+    if ('answer' in recorded) {
+      safe.set(key, { answer: redactAnswer(kind, question, recorded.answer, rules) });
+    } else {
+      const { failure, detail } = recorded;
+      safe.set(
+        key,
+        detail === undefined ? { failure } : { failure, detail: redactDetail(failure, detail) },
+      );
+    }
+  }
+  return safe;
 }

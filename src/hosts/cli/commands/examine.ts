@@ -5,8 +5,7 @@ import type { Examined, MissingReport, Report } from '../../../node/checkup/repo
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../../../node/evidence/kubelet/kubelet-version.ts';
 import { mountTable } from '../../../node/evidence/mounts/mount-table.ts';
-import { type CaseFile, caseFileOf } from '../../../node/examine/case-file.ts';
-import { givenSnapshot } from '../../../node/examine/given-snapshot.ts';
+import { type CaseFile, caseFileOf, givenSnapshot } from '../../../node/examine/case-file.ts';
 import { type Missing, missingOf } from '../../../node/examine/missing.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { attempt, type Evidence, type Needs, type Snapshot } from '../../../node/model/evidence.ts';

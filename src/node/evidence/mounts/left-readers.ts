@@ -1,6 +1,5 @@
 import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import type { ProcessEntry } from '../../model/node-reader.ts';
-import { READER_NAME } from '../../model/reader-name.ts';
+import { type ProcessEntry, READER_NAME } from '../../model/node-reader.ts';
 import type { Thread } from '../../model/thread.ts';
 import { LEFT_READER_AGE_S, LEFT_READERS_ASKED_MAX } from '../limits.ts';
 import { ageOf, processes, uptimeOf } from '../processes/processes.ts';

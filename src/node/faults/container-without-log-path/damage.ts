@@ -5,8 +5,7 @@ import type { Finding } from '../../model/finding.ts';
 import type { Unknown } from '../../model/verdict.ts';
 import { type ContainerWithoutLogPath, removalProof } from './findings.ts';
 import type { Removal } from './log-lines.ts';
-import { binProof, preventionFor, type Reason } from './messages.ts';
-import type { Seen } from './observations.ts';
+import { binProof, preventionFor, type Reason, type Seen } from './messages.ts';
 
 type Findings = readonly Finding<ContainerWithoutLogPath>[];
 

@@ -3,12 +3,16 @@ import type { Finding } from '../../model/finding.ts';
 import { originText } from '../../model/origin.ts';
 import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findDamage } from './damage.ts';
-import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
+import {
+  type ContainerWithoutLogPath,
+  containerFinding,
+  loggedFinding,
+  watchedFindings,
+  watchedSuspicion,
+} from './findings.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
 import { isFresh, type Removal, removalsIn, silenceAfter, suspicionsIn } from './log-lines.ts';
-import { mayRun, nameOf, subjectOf } from './messages.ts';
-import type { Seen } from './observations.ts';
-import { watchedFindings, watchedSuspicion } from './watched.ts';
+import { mayRun, nameOf, type Seen, subjectOf } from './messages.ts';
 
 type Judgement = {
   readonly finding?: Finding<ContainerWithoutLogPath>;

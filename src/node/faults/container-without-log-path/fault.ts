@@ -8,7 +8,7 @@ import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
-import { LOG_PATH_EMPTY, LOG_SIGNATURES, REMOVE_RELATIVE_LOG } from './log-signatures.ts';
+import { LOG_PATH_EMPTY, LOG_SIGNATURES, REMOVE_RELATIVE_LOG } from './log-lines.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
 

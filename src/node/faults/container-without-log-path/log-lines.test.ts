@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { type KubeletLog, kubeletLogOf } from '../../evidence/logs/log-entries.ts';
 import { diagnose } from './diagnose.ts';
-import { isFresh, removalsIn, silenceAfter } from './log-lines.ts';
-import { LOG_SIGNATURES } from './log-signatures.ts';
+import { isFresh, LOG_SIGNATURES, removalsIn, silenceAfter } from './log-lines.ts';
 
 const ID = 'ca80f370dfb5320d7bf7dbc7eed6e7c306729f7b83d6a9ab27aad85261fbd2c8';
 const output = (time: string) =>

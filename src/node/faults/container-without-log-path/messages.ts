@@ -1,11 +1,17 @@
 import { counted } from '../../../lib/std/counted.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import type { Producer } from '../../evidence/containers/container-producer.ts';
-import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
+import type {
+  UnloggedContainer,
+  UnloggedContainers,
+} from '../../evidence/containers/unlogged-containers.ts';
 import type { MergedUsr } from '../../evidence/deletions/merged-usr.ts';
+import type { WatchedDeletion } from '../../evidence/deletions/watched-deletions.ts';
 import type { Sweep } from '../../evidence/deletions/working-folder.ts';
+import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
 import { verificationNote } from '../../evidence/kubelet/verified-version.ts';
+import type { KubeletLog } from '../../evidence/logs/log-entries.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Proof, Subject } from '../../model/finding.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
@@ -168,4 +174,14 @@ const PREVENTION: Readonly<Record<Producer, readonly string[]>> = {
 
 export function preventionFor(producers: readonly Producer[]): readonly string[] {
   return [EMPTY_FOLDER, ...new Set(producers.flatMap((producer) => PREVENTION[producer]))];
+}
+
+/** All that the judgement stands on; it makes do with any part of it. */
+export interface Seen {
+  readonly kubelet: Maybe<Kubelet>;
+  readonly version: Maybe<KubeletVersion>;
+  readonly unlogged: Maybe<UnloggedContainers>;
+  readonly usr: Maybe<MergedUsr>;
+  readonly log: Maybe<KubeletLog>;
+  readonly watched: readonly WatchedDeletion[];
 }

@@ -4,7 +4,7 @@ import type { Action } from '../../model/action.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { ContainerWithoutLogPath } from './findings.ts';
-import type { Seen } from './observations.ts';
+import type { Seen } from './messages.ts';
 
 /**
  * Disarm first, restore second: otherwise the next collection deletes it again. The container is

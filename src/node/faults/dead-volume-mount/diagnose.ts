@@ -10,9 +10,8 @@ import { loopOn } from '../../evidence/stacks/thread-stacks.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
-import { type DeadMount, deadMountsIn } from './dead-mount.ts';
+import { type DeadMount, deadMountsIn, LOOKS, stuckThread } from './dead-mount.ts';
 import { deadMountState } from './dead-mount-state.ts';
-import { isBrokenAndLive, liveFindings } from './live-findings.ts';
 import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
 import {
   activeFinding,
@@ -23,8 +22,7 @@ import {
   type Seen,
   stuckFinding,
 } from './messages.ts';
-import { corruptedNote, elsewhereNote } from './notes.ts';
-import { LOOKS, stuckThread } from './stuck-thread.ts';
+import { corruptedNote, elsewhereNote, isBrokenAndLive, liveFindings } from './notes.ts';
 
 export interface Evidence extends LoopSources {
   readonly threads: Maybe<BlockedThreads>;

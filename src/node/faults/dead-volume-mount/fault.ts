@@ -6,11 +6,10 @@ import { blockedThreads, seenWaits } from '../../evidence/stacks/blocked-threads
 import { deadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts';
 import { syncLoopDump } from '../../evidence/stacks/sync-loop-dump.ts';
 import { optional } from '../../model/evidence.ts';
-import { defineFault } from '../../model/fault.ts';
+import { defineFault, type LooseText } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
 import { type Reason, reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
-import { waitingThread } from './waiting-thread.ts';
 
 /** Only a person can cure these, and the kubelet's clean-up does not wait for them. */
 const OF_LIVE_PODS: readonly Reason[] = ['VolumeOfLivePodHangs', 'VolumeOfLivePodFails'];
@@ -73,3 +72,22 @@ export const deadVolumeMount = defineFault({
     },
   ],
 });
+
+// --- /proc/812/task/840, as the collector writes above what it saw of each thread of the kubelet
+const TASK = /^--- \/proc\/\d+\/task\/(\d+)$/m;
+
+// wchan: request_wait_answer, rpc_wait_bit_killable, ceph_mdsc_wait_request
+const WAIT =
+  /^wchan: *(\w*(?:request_wait_answer|fuse|rpc_wait|nfs4?_|ceph_|cifs_|smb2?_|wait_on_commit)\w*)/m;
+
+/** Seen once, a waiting thread proves no hang: a healthy kubelet waits for a moment, too. */
+function waitingThread({ whole }: Pick<LooseText, 'whole'>): string | undefined {
+  for (const task of whole.split(/^(?=--- \/proc\/)/m)) {
+    const wait = WAIT.exec(task)?.[1];
+    if (wait === undefined) continue;
+    const thread = TASK.exec(task)?.[1];
+    const who = thread === undefined ? 'a thread' : `thread ${thread} of the kubelet`;
+    return `shows ${who} waiting for a filesystem, in ${wait}, but not on which path, nor for how long`;
+  }
+  return undefined;
+}

@@ -8,10 +8,9 @@ import { orphanProof } from '../../evidence/pods/orphan-messages.ts';
 import type { DeadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
-import type { DeadMount } from './dead-mount.ts';
+import type { DeadMount, StuckThread } from './dead-mount.ts';
 import { type Loop, minutesOf } from './loop.ts';
 import { howToSettle, otherCaller, stackProof } from './stack-messages.ts';
-import type { StuckThread } from './stuck-thread.ts';
 
 /** Names the mounts as they were diagnosed: all that a forced unmount is pinned to. */
 export interface DeadVolumeMount {

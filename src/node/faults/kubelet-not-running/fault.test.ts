@@ -3,7 +3,7 @@ import { describeFault } from '../../../../test/describe-fault.ts';
 import { answerOn, fixtureAt } from '../../../../test/fault-fixtures.ts';
 import { nodes, optionalReads } from '../../../../test/faults/kubelet-not-running.ts';
 import { replayCheck } from '../../checkup/replay.ts';
-import { redactAnswers } from '../../redaction/redact-answers.ts';
+import { redactAnswers } from '../../redaction/redact.ts';
 import { redactionRules } from '../index.ts';
 import { kubeletNotRunning } from './fault.ts';
 

@@ -1,7 +1,7 @@
 import { kubeletService } from '../../evidence/services/kubelet-service.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
-import { reasons } from './reasons.ts';
+import { reasons } from './end.ts';
 
 export const kubeletNotRunning = defineFault({
   id: 'kubelet-not-running',

@@ -3,8 +3,7 @@ import type { KubeletService } from '../../evidence/services/kubelet-service.ts'
 import type { ServiceUnit, UnitEvent } from '../../evidence/services/service-unit.ts';
 import { unitProof } from '../../evidence/services/unit-messages.ts';
 import type { Finding, Proof, Step } from '../../model/finding.ts';
-import { endOf } from './end.ts';
-import type { Reason } from './reasons.ts';
+import { endOf, type Reason } from './end.ts';
 
 /** Names the kubelet by its root directory: there is one on a node. */
 export interface KubeletNotRunning {

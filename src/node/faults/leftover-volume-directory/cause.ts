@@ -3,8 +3,7 @@ import { pluginName } from '../../evidence/volumes/leftover-names.ts';
 import type { LeftoverSurroundings } from '../../evidence/volumes/leftover-surroundings.ts';
 import type { TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
 import type { Proof } from '../../model/finding.ts';
-import type { FolderFacts } from './folder-facts.ts';
-import { RENAMED_BEFORE_1_7 } from './kubelet-behaviour.ts';
+import { type FolderFacts, RENAMED_BEFORE_1_7 } from './folder-facts.ts';
 import { lineProof } from './state.ts';
 
 export interface Cause {

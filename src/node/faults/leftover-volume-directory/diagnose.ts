@@ -7,10 +7,9 @@ import {
 import type { Finding } from '../../model/finding.ts';
 import { originText } from '../../model/origin.ts';
 import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
-import { type FolderFacts, factsOf } from './folder-facts.ts';
+import { type FolderFacts, factsOf, type Seen } from './folder-facts.ts';
 import { heldFindings, logFindings, pastUnknowns } from './log-evidence.ts';
 import { folderFinding, type LeftoverVolumeDirectory } from './messages.ts';
-import type { Seen } from './observations.ts';
 import { stateOf } from './state.ts';
 
 type Found = Finding<LeftoverVolumeDirectory>;

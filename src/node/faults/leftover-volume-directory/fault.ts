@@ -2,9 +2,8 @@ import { leftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
 import { minimumAge } from '../../evidence/volumes/minimum-age.ts';
 import { teardownLog } from '../../evidence/volumes/teardown-log.ts';
 import { optional } from '../../model/evidence.ts';
-import { defineFault } from '../../model/fault.ts';
+import { defineFault, type LooseText } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
-import { listedLeftover } from './listed-leftover.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
 
@@ -57,3 +56,17 @@ export const leftoverVolumeDirectory = defineFault({
   hasHealed,
   healedMeans: 'no leftover directory has come back',
 });
+
+// pvc-f39e86b9-019b-11e8.deleting~859156558
+const LEFTOVER = /\.deleting~\d{1,10}\/?$/;
+
+// /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e.deleting~859156558/lost+found
+const LEFTOVER_PATH = /\/pods\/[^/]+\/volumes\/[^/]+\/[^/]+\.deleting~\d{1,10}(?:\/|$)/;
+
+/** The name of a folder alone does not show its age, its content and its mounts. */
+function listedLeftover({ names, paths }: LooseText): string | undefined {
+  const placed = paths.find((path) => LEFTOVER_PATH.test(path));
+  if (placed !== undefined) return `lists ${placed}, but not how long it has been there`;
+  const bare = names.find((name) => LEFTOVER.test(name));
+  return bare === undefined ? undefined : `lists ${bare}, but not in which folder`;
+}

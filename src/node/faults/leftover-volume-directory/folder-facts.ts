@@ -1,3 +1,4 @@
+import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
 import type { PlacedMount } from '../../evidence/mounts/mount-places.ts';
 import type { PodLife } from '../../evidence/pods/orphan-pods.ts';
 import type {
@@ -8,7 +9,8 @@ import type {
 } from '../../evidence/volumes/leftover-folders.ts';
 import type { Writer } from '../../evidence/volumes/leftover-writers.ts';
 import type { PodComplaint, TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
-import type { Seen } from './observations.ts';
+import type { TeardownLog } from '../../evidence/volumes/teardown-log.ts';
+import type { Maybe } from '../../model/evidence.ts';
 
 /** One plugin's folder of one pod, with all that is known of what was left in it. */
 export interface FolderFacts {
@@ -103,3 +105,29 @@ function least(times: readonly number[]): number {
 function most(times: readonly number[]): number {
   return times.reduce((one, other) => Math.max(one, other));
 }
+
+/** The folders of the node, and the kubelet's own words: each can prove the fault alone. */
+export interface Seen {
+  readonly leftovers: Maybe<LeftoverFolders>;
+  readonly log: Maybe<TeardownLog>;
+}
+
+/** Until 1.9 the kubelet looks for volumes on the disk every three minutes; then at its start only. */
+export function scansAllTheTime({ major, minor }: KubeletVersion): boolean {
+  return major === 1 && minor <= 9;
+}
+
+/** Plugins of the kubelet itself whose teardown renamed, before 1.7.0. */
+export const RENAMED_BEFORE_1_7: ReadonlySet<string> = new Set([
+  'kubernetes.io~empty-dir',
+  'kubernetes.io~secret',
+  'kubernetes.io~configmap',
+  'kubernetes.io~downward-api',
+  'kubernetes.io~git-repo',
+]);
+
+/** Volumes that belong to one pod alone, so that two pods may have one of the same name. */
+export const OF_ONE_POD: ReadonlySet<string> = new Set([
+  ...RENAMED_BEFORE_1_7,
+  'kubernetes.io~projected',
+]);

@@ -2,8 +2,8 @@ import type { Leftover } from '../../evidence/volumes/leftover-folders.ts';
 import type { Action } from '../../model/action.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
+import type { Seen } from './folder-facts.ts';
 import type { LeftoverVolumeDirectory } from './messages.ts';
-import type { Seen } from './observations.ts';
 
 /**
  * Characters of the names in one action. It stands in the journal twice, and the journal is read

@@ -1,7 +1,7 @@
-import { runtimeService } from '../../evidence/services/runtime-service.ts';
+import { type RuntimeService, runtimeService } from '../../evidence/services/runtime-service.ts';
 import { defineFault } from '../../model/fault.ts';
-import { diagnose } from './diagnose.ts';
-import { reasons } from './messages.ts';
+import { type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type RuntimeNotResponding, reasons, silentFinding } from './messages.ts';
 
 export const runtimeNotResponding = defineFault({
   id: 'runtime-not-responding',
@@ -22,3 +22,23 @@ export const runtimeNotResponding = defineFault({
   needs: { service: runtimeService },
   diagnose,
 });
+
+export interface Evidence {
+  readonly service: RuntimeService;
+}
+
+function diagnose({ service }: Evidence): Verdict<RuntimeNotResponding> {
+  switch (service.state) {
+    case 'answers':
+      return verdictOf({ findings: [], unknowns: [] });
+    case 'uncertain':
+      return verdictOf({ findings: [], unknowns: [{ why: service.why }] });
+    case 'silent':
+      return verdictOf({
+        findings: [silentFinding(service)],
+        unknowns: service.unit.unread.map((why) => ({
+          why: `the log of the container runtime was not read: ${why}`,
+        })),
+      });
+  }
+}

@@ -6,9 +6,8 @@ import { kubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
 import { mountTable } from '../../evidence/mounts/mount-table.ts';
 import { pods } from '../../evidence/pods/pods.ts';
 import { optional } from '../../model/evidence.ts';
-import { defineFault } from '../../model/fault.ts';
+import { defineFault, type LooseText } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
-import { lostSource } from './lost-source.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
 import { redactMountError } from './redact-message.ts';
@@ -51,3 +50,13 @@ export const staleSubpathMount = defineFault({
   hasHealed,
   healedMeans: 'the container runs',
 });
+
+// /var/lib/kubelet/pods/29da79e5-.../volume-subpaths/conf/app/1 /dev/vda1[/pods/.../app.conf//deleted]
+const LOST_SOURCE = /(\/\S*\/volume-subpaths\/\S+)\s+\S*\[[^\]\n]*\/\/deleted\]/;
+
+/** A list of mounts that is no mount table shows the deleted source, but not the volume. */
+function lostSource({ text }: LooseText): string | undefined {
+  const lost = LOST_SOURCE.exec(text)?.[1];
+  if (lost === undefined) return undefined;
+  return `shows a deleted source at ${lost}, but not which volume it belonged to`;
+}
