@@ -1,5 +1,4 @@
-import { runProgram } from '../src/lib/process/run.ts';
-import { PLAIN_ENVIRONMENT } from '../src/lib/process/system-program.ts';
+import { PLAIN_ENVIRONMENT, runProgram } from '../src/lib/process/run.ts';
 import { checkName, type RunningLab, stateOf } from './known-labs.ts';
 import { OUTPUT_BYTES_MAX } from './limits.ts';
 import { openNodeEntry } from './node-entry.ts';

@@ -1,6 +1,5 @@
 import { constants, openSync, read, write } from 'node:fs';
-import { runProgram } from '../src/lib/process/run.ts';
-import { systemProgram } from '../src/lib/process/system-program.ts';
+import { runProgram, systemProgram } from '../src/lib/process/run.ts';
 
 const MOUNT_MS = 10_000;
 const ERROR_BYTES_MAX = 2_000;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCompanion } from '../src/lib/process/companion.ts';
-import { runProgram } from '../src/lib/process/run.ts';
-import { PLAIN_ENVIRONMENT, systemProgram } from '../src/lib/process/system-program.ts';
+import { PLAIN_ENVIRONMENT, runProgram, systemProgram } from '../src/lib/process/run.ts';
 import { COMMAND_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
 import { childOf } from './process-mark.ts';
 

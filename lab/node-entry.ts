@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { systemProgram } from '../src/lib/process/system-program.ts';
+import { systemProgram } from '../src/lib/process/run.ts';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';

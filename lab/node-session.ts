@@ -1,5 +1,5 @@
 import { startCompanion } from '../src/lib/process/companion.ts';
-import { PLAIN_ENVIRONMENT } from '../src/lib/process/system-program.ts';
+import { PLAIN_ENVIRONMENT } from '../src/lib/process/run.ts';
 import { NODE_PATH } from './enter.ts';
 import type { SessionAnswer } from './inside-commands.ts';
 import { OUTPUT_BYTES_MAX } from './limits.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { systemProgram } from '../src/lib/process/system-program.ts';
+import { systemProgram } from '../src/lib/process/run.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
 import { isPracticeNode } from './inside.ts';
 import { NamespacesError } from './namespaces.ts';

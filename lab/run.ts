@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { isForeground, runForeground } from '../src/lib/process/foreground.ts';
-import { systemProgram } from '../src/lib/process/system-program.ts';
+import { systemProgram } from '../src/lib/process/run.ts';
 import { NODE_PATH, runningLab } from './enter.ts';
 import { openNodeEntry } from './node-entry.ts';
 import type { NameOption } from './settings.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemProgram } from '../src/lib/process/system-program.ts';
+import { systemProgram } from '../src/lib/process/run.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import { type Terminal, UsageError } from '../src/lib/terminal/terminal.ts';
 import { type Break, caseName } from './break.ts';

@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runProgram } from '../../src/lib/process/run.ts';
-import { systemProgram } from '../../src/lib/process/system-program.ts';
+import { runProgram, systemProgram } from '../../src/lib/process/run.ts';
 import { mountPoints } from '../mount-tables.ts';
 import type { Behaviour } from './behaviour.ts';
 import { MOUNT_MS, MOUNT_OUTPUT_BYTES_MAX } from './limits.ts';

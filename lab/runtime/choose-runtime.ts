@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { SYSTEM_FOLDERS, systemProgram } from '../../src/lib/process/system-program.ts';
+import { SYSTEM_FOLDERS, systemProgram } from '../../src/lib/process/run.ts';
 import { UsageError } from '../../src/lib/terminal/terminal.ts';
 import { allProcesses } from '../process-mark.ts';
 import { Refusal } from '../refusal.ts';

@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
 import { type CompanionExit, startCompanion } from '../../src/lib/process/companion.ts';
-import { runProgram } from '../../src/lib/process/run.ts';
-import { PLAIN_ENVIRONMENT, systemProgram } from '../../src/lib/process/system-program.ts';
+import { PLAIN_ENVIRONMENT, runProgram, systemProgram } from '../../src/lib/process/run.ts';
 import { joinCgroup } from '../cgroups.ts';
 import { PLACES } from '../places.ts';
 import { OUTPUT_BYTES_MAX, START_MS, STAT_MS } from './limits.ts';

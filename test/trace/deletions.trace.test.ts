@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { SYSTEM_FOLDERS } from '../../src/lib/process/system-program.ts';
+import { SYSTEM_FOLDERS } from '../../src/lib/process/run.ts';
 import { bpftracePackages, type UnpackedBpftrace } from '../rig/bpftrace.ts';
 import { containerdPackages } from '../rig/containerd.ts';
 import { EXECUTABLE, type Running, runProgram, startProgram } from '../rig/run-kubediag.ts';

@@ -1,12 +1,11 @@
 import { type Bytes, lastRowAtMost, numberOf } from './byte-source.ts';
-import { type Elf, linkedAddress } from './elf.ts';
+import { type Elf, linkedAddress, type Program } from './elf.ts';
 import {
   FRAME_PAIRS_MAX,
   FUNCTIONS_MAX,
   NAME_BYTES_MAX,
   PC_TABLE_SEARCH_BYTES_MAX,
 } from './limits.ts';
-import type { Program } from './program.ts';
 
 /**
  * The table by which every Go program knows the functions of its own stacks. It is there in a

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Profile, ProfileError, parseProfile } from './profile.ts';
-import { flameOf, functionsOf } from './profile-top.ts';
+import { flameOf, functionsOf, type Profile, ProfileError, parseProfile } from './profile.ts';
 
 /** The wire format of protocol buffers, as far as a profile needs it. */
 function varint(value: number): number[] {

@@ -5,9 +5,8 @@ import {
   syntheticProgram,
 } from '../../../test/synthetic-program.ts';
 import type { ByteSource } from './byte-source.ts';
-import { readElf } from './elf.ts';
+import { programInFile, readElf, runningProgram } from './elf.ts';
 import { readPcLineTable } from './pc-line-table.ts';
-import { programInFile, runningProgram } from './program.ts';
 import { walkStack } from './stack-walk.ts';
 
 const LAYOUTS = ['1.2', '1.16', '1.18', '1.20', '1.26'] as const;

@@ -1,8 +1,7 @@
 import { type ByteSource, lastRowAtMost, numberOf } from './byte-source.ts';
-import { type Elf, linkedAddress, readElf, type Section } from './elf.ts';
+import { type Elf, linkedAddress, programInFile, readElf, type Section } from './elf.ts';
 import { NAME_BYTES_MAX, SYMBOLS_MAX } from './limits.ts';
 import { readPcLineTable } from './pc-line-table.ts';
-import { programInFile } from './program.ts';
 
 /** Which function of a program or library is at a place of its file. */
 export interface SymbolTable {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { messageOf } from '../std/message-of.ts';
-import { PLAIN_ENVIRONMENT } from './system-program.ts';
+import { PLAIN_ENVIRONMENT } from './run.ts';
 
 export interface DaemonCommand {
   readonly program: string;

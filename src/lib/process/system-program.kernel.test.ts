@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { distrustOf } from './system-program.ts';
+import { distrustOf } from './run.ts';
 
 const NOBODY = 65_534;
 

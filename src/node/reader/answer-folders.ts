@@ -9,9 +9,9 @@ import {
   type TreeFolder,
 } from '../model/node-reader.ts';
 import { statusUnheld } from './file-status.ts';
-import { IS_GONE, orCode, unlessGone } from './ignore-failure.ts';
 import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
 import { pathBytes, pathInRoot } from './path-in-root.ts';
+import { IS_GONE, orCode, unlessGone } from './read-file.ts';
 
 const SLASH = Buffer.from('/');
 const HERE = Buffer.from('.');

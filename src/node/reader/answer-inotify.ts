@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { type InotifyInstance, ReadError } from '../model/node-reader.ts';
 import { pidsIn } from './answer-processes.ts';
-import { IS_DENIED, unlessFailed, unlessGone } from './ignore-failure.ts';
 import { INOTIFY_BYTES_MAX } from './limits.ts';
 import { procIn } from './path-in-root.ts';
-import { tableText } from './read-to-end.ts';
+import { IS_DENIED, tableText, unlessFailed, unlessGone } from './read-file.ts';
 
 const INOTIFY = 'anon_inode:inotify';
 const CHUNK_BYTES = 64 * 1024;

@@ -7,10 +7,9 @@ import {
   type Question,
   ReadError,
 } from '../model/node-reader.ts';
-import { IS_DENIED, unlessFailed, unlessGone } from './ignore-failure.ts';
 import { PROCESSES_MAX } from './limits.ts';
 import { procIn } from './path-in-root.ts';
-import { tableText } from './read-to-end.ts';
+import { IS_DENIED, tableText, unlessFailed, unlessGone } from './read-file.ts';
 
 /** Only what the kernel shows without asking the process: never its command line or its memory. */
 export function allProcesses(hostRoot: string): readonly ProcessEntry[] {

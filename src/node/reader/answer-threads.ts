@@ -1,16 +1,15 @@
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Elf, readElf } from '../../lib/go/elf.ts';
+import { type Elf, readElf, runningProgram } from '../../lib/go/elf.ts';
 import { type PcLineTable, readPcLineTable } from '../../lib/go/pc-line-table.ts';
-import { runningProgram } from '../../lib/go/program.ts';
 import { type WalkedStack, walkStack } from '../../lib/go/stack-walk.ts';
 import { ReadError } from '../model/node-reader.ts';
 import type { Thread, ThreadStack } from '../model/thread.ts';
 import { fileSource } from './file-source.ts';
-import { orCode, unlessGone } from './ignore-failure.ts';
 import { STACKS_APART_MS, STACKS_MS, THREADS_MAX } from './limits.ts';
 import { procIn } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
+import { orCode, unlessGone } from './read-file.ts';
 import { isResting, systemCall } from './system-calls.ts';
 
 /**

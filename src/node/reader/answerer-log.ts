@@ -21,7 +21,7 @@ import {
 } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER } from './reach.ts';
-import { withFile } from './read-to-end.ts';
+import { withFile } from './read-file.ts';
 
 /** Picks the lines out of a log: only what was asked for travels, not the log. */
 export async function logLines(asked: Question<'log'>, hostRoot: string): Promise<LogLines> {

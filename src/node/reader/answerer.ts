@@ -22,7 +22,7 @@ import {
 } from './kubelet-http.ts';
 import { FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
-import { readToEnd, withFile } from './read-to-end.ts';
+import { readToEnd, withFile } from './read-file.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 import type { ReaderRuntimes } from './reader-runtimes.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import type { FileStatus } from '../model/node-reader.ts';
-import { orCode, unlessFailed } from './ignore-failure.ts';
+import { orCode, unlessFailed } from './read-file.ts';
 
 /** Of open(2), and not among Node's constants: a handle that asks nobody and opens nothing. */
 const O_PATH = 0o10000000;

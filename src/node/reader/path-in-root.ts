@@ -1,7 +1,7 @@
 import { readlinkSync, statfsSync } from 'node:fs';
 import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
-import { unlessFailed } from './ignore-failure.ts';
 import { LINKS_MAX } from './limits.ts';
+import { unlessFailed } from './read-file.ts';
 
 // /proc/812/root/etc/kubernetes/kubelet.yaml
 const VIEW_OF_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd)\//;

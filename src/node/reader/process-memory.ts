@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { textOf } from '../../lib/std/text-codec.ts';
-import { orCode } from './ignore-failure.ts';
 import { PATH_BYTES_MAX } from './limits.ts';
+import { orCode } from './read-file.ts';
 
 /**
  * Reads the memory of a process, but only where that is anonymous or its own executable. A page that

@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from 'node:fs';
 import type { Tried } from '../../lib/state/state-folder.ts';
 import { startTimeOf } from '../../lib/std/start-time-of.ts';
-import { orCode } from '../reader/ignore-failure.ts';
-import { tableText } from '../reader/read-to-end.ts';
+import { orCode, tableText } from '../reader/read-file.ts';
 import type { ProcessPins } from './node-writer.ts';
 
 /**

@@ -2,8 +2,13 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RuntimeCommands } from '../../lib/cri/commands.ts';
 import type { RuntimeCallError } from '../../lib/cri/runtime-call-error.ts';
-import { type Program, type ProgramResult, runProgram } from '../../lib/process/run.ts';
-import { packagedProgram, packagedPrograms } from '../../lib/process/system-program.ts';
+import {
+  type Program,
+  type ProgramResult,
+  packagedProgram,
+  packagedPrograms,
+  runProgram,
+} from '../../lib/process/run.ts';
 import type { Tried } from '../../lib/state/state-folder.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { pathInRoot } from '../reader/path-in-root.ts';

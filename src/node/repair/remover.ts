@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { bytesOf } from '../../lib/std/text-codec.ts';
-import { orCode } from '../reader/ignore-failure.ts';
+import { orCode } from '../reader/read-file.ts';
 import type { PinnedFolder, RemovalJob } from './removal.ts';
 
 /**

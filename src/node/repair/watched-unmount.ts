@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Mount, type MountTable, parseMountTable } from '../evidence/mounts/mount-table.ts';
 import { attempt } from '../model/evidence.ts';
-import { orCode } from '../reader/ignore-failure.ts';
-import { tableText } from '../reader/read-to-end.ts';
+import { orCode, tableText } from '../reader/read-file.ts';
 import { type HeldProcess, whyNotSame } from './held-process.ts';
 import { TABLE_READS_MAX, watchMs } from './limits.ts';
 import type { MountPins, WriteResult } from './node-writer.ts';

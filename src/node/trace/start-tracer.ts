@@ -1,7 +1,7 @@
 import { rename, unlink } from 'node:fs';
 import { hrtime, pid as ownPid } from 'node:process';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
-import { systemProgram } from '../../lib/process/system-program.ts';
+import { systemProgram } from '../../lib/process/run.ts';
 import { LineCutter } from '../../lib/std/line-cutter.ts';
 import type { OwnCommand } from '../reader/reader-process.ts';
 import { readTracerLine, type TracerStop } from './bpftrace-line.ts';

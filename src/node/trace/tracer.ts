@@ -1,9 +1,8 @@
 import { accessSync, constants, existsSync, readlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
-import { runProgram } from '../../lib/process/run.ts';
-import { systemProgram } from '../../lib/process/system-program.ts';
-import { orCode } from '../reader/ignore-failure.ts';
+import { runProgram, systemProgram } from '../../lib/process/run.ts';
+import { orCode } from '../reader/read-file.ts';
 import type { TracerFailure } from './bpftrace-line.ts';
 import { BUFFER_PAGES, ERRORS_BYTES_MAX, MOUNT_MS, TEXT_BYTES } from './limits.ts';
 import { CALLS, programText } from './program-text.ts';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemProgram } from '../../lib/process/system-program.ts';
+import { systemProgram } from '../../lib/process/run.ts';
 import { startTracer } from './start-tracer.ts';
 
 const before = process.env.PATH ?? '';

@@ -1,8 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
-import { systemProgram } from '../../lib/process/system-program.ts';
+import { type ProgramResult, runProgram, systemProgram } from '../../lib/process/run.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { exitFailure } from './exit-failure.ts';

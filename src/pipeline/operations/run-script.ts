@@ -1,5 +1,4 @@
-import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
-import { PLAIN_ENVIRONMENT } from '../../lib/process/system-program.ts';
+import { PLAIN_ENVIRONMENT, type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { exitFailure } from './exit-failure.ts';
 import {

@@ -1,5 +1,4 @@
-import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
-import { systemProgram } from '../../lib/process/system-program.ts';
+import { type ProgramResult, runProgram, systemProgram } from '../../lib/process/run.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue, numberAt, textAt } from '../../lib/std/json.ts';
 import { containers } from '../../node/evidence/containers/containers.ts';

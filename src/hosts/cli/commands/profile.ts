@@ -1,5 +1,4 @@
-import type { Profile } from '../../../lib/go/profile.ts';
-import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
+import { flameOf, functionsOf, type Profile } from '../../../lib/go/profile.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';

@@ -1,7 +1,6 @@
 import { type FileHandle, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { ProfileError, parseProfile } from '../../../lib/go/profile.ts';
-import { functionsOf } from '../../../lib/go/profile-top.ts';
+import { functionsOf, ProfileError, parseProfile } from '../../../lib/go/profile.ts';
 import { readTar } from '../../../lib/std/tar.ts';
 import { textOf } from '../../../lib/std/text-codec.ts';
 import { FILES_MAX, TEXTS_BYTES_MAX } from '../../../node/examine/limits.ts';

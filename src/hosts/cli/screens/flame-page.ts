@@ -1,4 +1,4 @@
-import type { Flame, ProfileFunction } from '../../../lib/go/profile-top.ts';
+import type { Flame, ProfileFunction } from '../../../lib/go/profile.ts';
 import { amountOf } from './show-profile.ts';
 
 export interface FlamePage {

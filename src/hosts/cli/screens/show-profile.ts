@@ -1,5 +1,4 @@
-import type { Profile } from '../../../lib/go/profile.ts';
-import type { ProfileFunction } from '../../../lib/go/profile-top.ts';
+import type { Profile, ProfileFunction } from '../../../lib/go/profile.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 

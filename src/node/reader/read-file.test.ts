@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FILE_BYTES_MAX } from './limits.ts';
-import { tableText } from './read-to-end.ts';
+import { tableText } from './read-file.ts';
 
 let folder = '';
 
