@@ -54,7 +54,7 @@ function importsOf(name: string): string {
   const { imports = [], packages = [] } = MODULES[name] ?? {};
   const layers = [...LAYERS, undefined].map((layer) => {
     const there = imports.filter((each) => MODULES[each]?.layer === layer);
-    const all = layer ? namesIn(layer).filter((each) => isBuilt(each) && each !== name) : [];
+    const all = layer ? namesIn(layer).filter((each) => each !== name) : [];
     const isAll = all.length > 3 && all.every((each) => there.includes(each));
     return isAll ? `all of ${layer}` : there.join(', ');
   });
