@@ -44,7 +44,8 @@ export async function checkOptions(
     const [given, other] = kubeletCert === undefined ? ['key', 'cert'] : ['cert', 'key'];
     throw new UsageError(`--kubelet-${given} needs --kubelet-${other} as well`);
   }
-  const kubeletPid = optional(options.kubeletPid, (text) => integer('--kubelet-pid', text));
+  const { kubeletPid: pid } = options;
+  const kubeletPid = typeof pid === 'string' ? integer('--kubelet-pid', pid) : undefined;
   const access = nodeAccessOf({ hostRoot: '/', ...options });
   const node = openLiveNode(access);
   const here = access.hostRoot === '/' ? node : openLiveNode({ hostRoot: '/' });
@@ -65,10 +66,6 @@ export async function checkOptions(
   else node.close();
   for (const each of new Set([here, node])) await reportAbandoned(each, terminal);
   if (wrongUsage !== undefined) throw new UsageError(wrongUsage);
-}
-
-function optional<T>(value: unknown, read: (text: string) => T): T | undefined {
-  return typeof value === 'string' ? read(value) : undefined;
 }
 
 interface Observation {
@@ -108,25 +105,29 @@ async function problemOf(option: NamedOption, sight: Observation): Promise<Probl
   if (found === 'missing') {
     if (kind === 'socket') return folderProblem(path, node);
     const isElsewhere = flag === '--kubelet-root' && (await isInKubelet(path, sight));
-    return isElsewhere ? undefined : missing(NOUN[kind]);
+    return isElsewhere ? undefined : missing(EXPECTED[kind].noun);
   }
   if (found === 'denied') return denied();
   if (found === 'unknown') return undefined;
-  const why = problemOfStatus(kind, found);
-  return why === undefined ? problemInside(kind, path, sight, node) : wrong(why);
+  const { type, otherwise } = EXPECTED[kind];
+  const isExecutable = (found.mode & 0o111) !== 0;
+  if (found.type !== type || (kind === 'program' && !isExecutable)) return wrong(otherwise);
+  return problemInside(kind, path, sight, node);
 }
 
 // /dev/fd/63, as bash calls <(command)
 const OF_SHELL = /^\/(?:dev|proc\/self)\/fd\//;
 
-const NOUN: Readonly<Record<Exclude<NamedKind, 'process' | 'address'>, string>> = {
-  file: 'file',
-  folder: 'directory',
-  'host-root': 'directory',
-  'state-folder': 'directory',
-  socket: 'socket',
-  program: 'file',
-};
+const FOLDER = { noun: 'directory', type: 'folder', otherwise: 'not a directory' } as const;
+
+/** What must be at a path. */
+const EXPECTED = {
+  file: { noun: 'file', type: 'file', otherwise: 'not a regular file' },
+  program: { noun: 'file', type: 'file', otherwise: 'not an executable file' },
+  socket: { noun: 'socket', type: 'socket', otherwise: 'not a socket' },
+  folder: FOLDER,
+  'host-root': FOLDER,
+} as const;
 
 function pathIn({ flag, names: kind, on, value }: NamedOption): string | undefined {
   if (kind === 'socket') return socketOf(value);
@@ -135,22 +136,6 @@ function pathIn({ flag, names: kind, on, value }: NamedOption): string | undefin
 }
 
 type Found = Pick<FileStatus, 'type' | 'mode'> | 'missing' | 'denied' | 'unknown';
-
-function problemOfStatus(
-  kind: NamedKind,
-  { type, mode }: Pick<FileStatus, 'type' | 'mode'>,
-): string | undefined {
-  switch (kind) {
-    case 'file':
-      return type === 'file' ? undefined : 'not a regular file';
-    case 'program':
-      return type === 'file' && (mode & 0o111) !== 0 ? undefined : 'not an executable file';
-    case 'socket':
-      return type === 'socket' ? undefined : 'not a socket';
-    default:
-      return type === 'folder' ? undefined : 'not a directory';
-  }
-}
 
 /** Problems that only opening it shows. */
 async function problemInside(

@@ -4,8 +4,14 @@ import { UsageError } from '../../../lib/terminal/terminal.ts';
 import { bytesGiven } from '../input/given-file.ts';
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { columnLines } from '../screens/column-lines.ts';
-import { jsonPathText, jsonPathValues, valuesAt, valueText } from '../screens/json-path.ts';
-import { type JsonPath, parseJsonPath, parseOnePath } from '../screens/parse-json-path.ts';
+import {
+  type JsonPath,
+  jsonPathText,
+  jsonPathValues,
+  valuesAt,
+  valueText,
+} from '../screens/json-path.ts';
+import { parseJsonPath, parseOnePath } from '../screens/parse-json-path.ts';
 import { yamlText } from '../screens/show-report.ts';
 import { fullName, kindNamed } from './kind-named.ts';
 import { OUTPUT_FORMATS } from './shared-options.ts';

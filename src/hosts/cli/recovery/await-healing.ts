@@ -1,9 +1,8 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { collect } from '../../../node/checkup/judge-faults.ts';
 import { attempt, type Snapshot } from '../../../node/model/evidence.ts';
-import type { AnyFault } from '../../../node/model/fault.ts';
-import type { Finding } from '../../../node/model/finding.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
+import type { Listed } from '../screens/show-plan.ts';
 
 /** The kubelet's longest back-off is 5 min; a slow start of the container comes on top. */
 const HEALING_MS_MAX = 6 * 60_000;
@@ -12,12 +11,11 @@ const REPORT_EVERY_MS = 10_000;
 
 /** Looks until what was to follow has followed for every finding, or the limit is reached. */
 export async function awaitHealing(
-  planned: { readonly fault: AnyFault; readonly findings: readonly Finding[] },
+  { fault, findings }: Listed,
   snapshot: () => Snapshot,
   stop: AbortSignal,
   terminal: Terminal,
 ): Promise<boolean> {
-  const { fault, findings } = planned;
   const { healedMeans = 'nothing is left to wait for' } = fault;
   const begun = performance.now();
   let lastReported = begun;

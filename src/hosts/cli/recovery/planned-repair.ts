@@ -1,36 +1,21 @@
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
-import type { Outcome } from '../../../node/model/action.ts';
-import type { AnyFault } from '../../../node/model/fault.ts';
-import type { Finding } from '../../../node/model/finding.ts';
 import type { RecoveryPlan } from '../../../node/repair/recover.ts';
 import type { Unsaved } from '../../local-node/save-bundle.ts';
-import { showOutcome } from '../screens/show-recovery.ts';
+import type { Listed } from '../screens/show-plan.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 
 /** The findings of one fault that are to be repaired, or tried out. */
-export interface PlannedRepair {
-  readonly fault: AnyFault;
-  readonly findings: readonly Finding[];
+export interface PlannedRepair extends Listed {
   /** Whether somebody is there who does what is to follow. */
   readonly isKubeletUp: boolean;
 }
 
 export function endsOf(
-  { fault, findings }: Pick<PlannedRepair, 'fault' | 'findings'>,
+  { fault, findings }: Listed,
   end: FindingEnd,
 ): ReadonlyMap<string, FindingEnd> {
   return new Map(findings.map((finding) => [findingId(fault, finding), end]));
-}
-
-/** What prevents all of them, and those of any other fault. */
-export function refuseAll(
-  planned: PlannedRepair,
-  outcome: Outcome,
-  terminal: Terminal,
-): FaultResult {
-  showOutcome(outcome, terminal);
-  return { ends: endsOf(planned, 'refused'), code: EXIT.clear, isOver: true };
 }
 
 /** Nothing is done without its evidence. */
@@ -44,10 +29,7 @@ export function refuseUnsaved(
   return { ends, code: EXIT.notDone, isOver: true };
 }
 
-export function plansOf({
-  fault,
-  findings,
-}: Pick<PlannedRepair, 'fault' | 'findings'>): readonly RecoveryPlan[] {
+export function plansOf({ fault, findings }: Listed): readonly RecoveryPlan[] {
   return findings.map((finding) => ({
     fault: fault.id,
     finding: findingId(fault, finding),

@@ -21,7 +21,6 @@ import {
   isAllRepaired,
   type PlannedRepair,
   plansOf,
-  refuseAll,
   refuseUnsaved,
 } from './planned-repair.ts';
 import { checkFor, openFor, type RecoveryRun } from './recovery-run.ts';
@@ -76,7 +75,11 @@ async function tryOut(
   const node = openFor(run);
   try {
     const opened = await dryRunOn(node, managedNode(options));
-    if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
+    if (!opened.isOpen) {
+      // It prevents those of any other fault too.
+      showOutcome({ state: 'refused', ...opened }, terminal);
+      return { ends: endsOf(planned, 'refused'), code: EXIT.clear, isOver: true };
+    }
     showUnfinished(opened.unfinished, terminal);
     const ends = new Map<string, FindingEnd>();
     for (const { actions, ...purpose } of plansOf(planned).map((plan) =>

@@ -33,13 +33,8 @@ export interface RecoveryRun {
 
 export function beginRun(options: RecoverOptions, terminal: Terminal): RecoveryRun {
   const stateFolder = stateFolderOf(options);
-  return {
-    options: { ...options, stateFolder },
-    terminal,
-    hasSettled: false,
-    hasPlanned: false,
-    nodes: [],
-  };
+  const begun = { hasSettled: false, hasPlanned: false, nodes: [] };
+  return { options: { ...options, stateFolder }, terminal, ...begun };
 }
 
 /** The node of a run. */

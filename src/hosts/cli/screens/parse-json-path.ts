@@ -1,43 +1,18 @@
 import { UsageError } from '../../../lib/terminal/terminal.ts';
-
-/** A template such as `{range .items[*]}{.metadata.name}{"\n"}{end}`, in the language of kubectl. */
-export type JsonPathTemplate = readonly Part[];
-
-type Part =
-  | { readonly is: 'text'; readonly text: string }
-  | { readonly is: 'path'; readonly path: JsonPath }
-  | { readonly is: 'range'; readonly over: JsonPath; readonly parts: JsonPathTemplate };
-
-/** Steps from one value to others, each taken from all that the step before led to. */
-export type JsonPath = readonly Step[];
-
-export type Step =
-  | { readonly is: 'field'; readonly name: string }
-  | { readonly is: 'wildcard' }
-  | { readonly is: 'descend' }
-  | { readonly is: 'literal'; readonly value: string | number | boolean }
-  | Slice
-  | { readonly is: 'union'; readonly paths: readonly JsonPath[] }
-  | Filter;
-
-/** `[2]` is the slice from 2 to 3: an index beyond the list is an error, as in kubectl. */
-export interface Slice {
-  readonly is: 'slice';
-  readonly from: number;
-  readonly to: number | undefined;
-  readonly step: number;
-}
-
-export interface Filter {
-  readonly is: 'filter';
-  readonly left: JsonPath;
-  /** undefined: whether there is anything at `left`. */
-  readonly operator: Operator | undefined;
-  readonly right: JsonPath;
-}
-
-const OPERATORS = ['==', '!=', '<=', '>=', '<', '>'] as const;
-type Operator = (typeof OPERATORS)[number];
+import {
+  COMPARISONS,
+  descendStep,
+  fieldStep,
+  filterStep,
+  type JsonPath,
+  type JsonPathTemplate,
+  literalStep,
+  type Part,
+  type Step,
+  sliceStep,
+  unionStep,
+  wildcardStep,
+} from './json-path.ts';
 
 /** A text with actions in braces, as `-o jsonpath` takes it. */
 export function parseJsonPath(template: string): JsonPathTemplate {
@@ -141,25 +116,25 @@ function stepAt(reader: Reader): readonly Step[] {
   if (descend) {
     const [, name = ''] = descend;
     if (reader.take(/\.\./y)) throw reader.error('invalid multiple recursive descent');
-    return [{ is: 'descend' }, ...(name === '' ? [] : [{ is: 'field', name } as const])];
+    return [descendStep, ...(name === '' ? [] : [fieldStep(name)])];
   }
   const field = reader.take(FIELD);
   if (field) {
     const [, name = ''] = field;
-    if (name === '*') return [{ is: 'wildcard' }];
-    return name === '' ? [] : [{ is: 'field', name: name.replaceAll('\\', '') }];
+    if (name === '*') return [wildcardStep];
+    return name === '' ? [] : [fieldStep(name.replaceAll('\\', ''))];
   }
   if (reader.take(/\[\?\(/y)) return [filterOf(reader)];
   if (reader.take(/\[/y)) return subscriptOf(reader);
   const quoted = reader.take(QUOTED);
   if (quoted) {
     const [, double, single = ''] = quoted;
-    return [{ is: 'literal', value: unescaped(double ?? single) }];
+    return [literalStep(unescaped(double ?? single))];
   }
   const number = reader.take(/[+-]?\d+(?:\.\d+)?/y);
-  if (number) return [{ is: 'literal', value: Number(number[0]) }];
+  if (number) return [literalStep(Number(number[0]))];
   const word = reader.take(/\w+/y)?.[0];
-  if (word === 'true' || word === 'false') return [{ is: 'literal', value: word === 'true' }];
+  if (word === 'true' || word === 'false') return [literalStep(word === 'true')];
   if (word !== undefined) throw reader.error(`unrecognized identifier ${word}`);
   const character = reader.text[reader.at] ?? '';
   const isQuote = character === '"' || character === "'";
@@ -189,10 +164,9 @@ function subscriptOf(reader: Reader): readonly Step[] {
   if (inner === undefined) throw reader.error('unterminated array');
   const several = inner.match(/(?:'[^']*'|[^,'])+/g) ?? [];
   if (several.length > 1) {
-    const paths = several.map((each) => subscriptOf(reader.of(`${each.trim()}]`)));
-    return [{ is: 'union', paths }];
+    return [unionStep(several.map((each) => subscriptOf(reader.of(`${each.trim()}]`))))];
   }
-  if (inner === '*') return [{ is: 'slice', from: 0, to: undefined, step: 1 }];
+  if (inner === '*') return [sliceStep(0, undefined, 1)];
   const key = /^'([^']*)'$/.exec(inner)?.[1];
   // As in kubectl, ['metadata.name'] is the name of the metadata; a dot within a name is escaped.
   if (key !== undefined) return stepsOf(reader.of(`.${key}`), false);
@@ -202,7 +176,7 @@ function subscriptOf(reader: Reader): readonly Step[] {
 // 0, -1, 1:3, :2, -2:, 0:10:2
 const SLICE = /^(-?\d+)?(:(-?\d+)?)?(:(-?\d+)?)?$/;
 
-function sliceOf(text: string, reader: Reader): Slice {
+function sliceOf(text: string, reader: Reader): Step {
   const [found, from, colon, to, , step] = SLICE.exec(text) ?? [];
   if (!found) throw reader.error(`invalid array index ${text}`);
   const first = Number(from ?? 0);
@@ -210,7 +184,7 @@ function sliceOf(text: string, reader: Reader): Slice {
   const behind = colon === undefined && first !== -1 ? first + 1 : undefined;
   const every = step === undefined ? 1 : Number(step);
   if (every <= 0) throw reader.error('step must be > 0');
-  return { is: 'slice', from: first, to: to ? Number(to) : behind, step: every };
+  return sliceStep(first, to ? Number(to) : behind, every);
 }
 
 // What follows "[?(" in [?(@.type=="Complete")] and [?(@.name)]
@@ -218,14 +192,14 @@ const CONDITION = /((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\[[^\]]*\]|[^"'()\n])
 // @.type=="Complete"
 const COMPARED = /^([^!<>=]+)([!<>=]+)(.+)$/s;
 
-function filterOf(reader: Reader): Filter {
+function filterOf(reader: Reader): Step {
   const inner = reader.take(CONDITION)?.[1];
   if (inner === undefined) throw reader.error('unterminated filter');
   const [, left = inner, operator, right = ''] = COMPARED.exec(inner) ?? [];
-  const known = OPERATORS.find((each) => each === operator);
-  if (operator !== undefined && known === undefined) {
+  const comparison = operator === undefined ? undefined : COMPARISONS[operator];
+  if (operator !== undefined && !comparison) {
     throw reader.error(`unrecognized filter operator ${operator}`);
   }
   const part = (text: string) => stepsOf(reader.of(text.trim()), false);
-  return { is: 'filter', left: part(left), operator: known, right: part(right) };
+  return filterStep(part(left), comparison, part(right));
 }

@@ -17,7 +17,8 @@ const INDENT = '  ';
 /** More findings that come first than this help nobody to begin. */
 const FIRST_SHOWN_MAX = 3;
 
-interface Listed {
+/** Findings of one fault. */
+export interface Listed {
   readonly fault: AnyFault;
   readonly findings: readonly Finding[];
 }
