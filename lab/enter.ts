@@ -2,7 +2,6 @@ import { PLAIN_ENVIRONMENT, runProgram } from '../src/lib/process/run.ts';
 import { checkName, type RunningLab, stateOf } from './known-labs.ts';
 import { OUTPUT_BYTES_MAX } from './limits.ts';
 import { openNodeEntry } from './node-entry.ts';
-import { PLACES } from './places.ts';
 import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkRoot } from './requirements.ts';
@@ -53,14 +52,4 @@ export async function runOnNode(
     deadline: `timed out after ${limitMs / 1_000}s`,
   };
   throw new Error(`${args.join(' ')}: ${how[result.ended]}`);
-}
-
-/** Runs a command of `inside-commands.ts` on the node; rejects with its error message. */
-export async function enterAndRun(
-  first: ProcessMark,
-  args: readonly string[],
-  limitMs: number,
-): Promise<void> {
-  const ran = await runOnNode(first, [PLACES.executable, 'lab-part', 'inside', ...args], limitMs);
-  if (ran.code !== 0) throw new Error(ran.stderr.trim() || `exit code ${ran.code}`);
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../src/lib/std/defined.ts';
 import { labCgroup, removeCgroupTree } from './cgroups.ts';
+import { without } from './exam/compare.ts';
 import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { mountPoints } from './mount-tables.ts';
 import { PLACES } from './places.ts';
@@ -115,16 +116,6 @@ function checkMounts(others: readonly string[], sign: '+' | '-'): void {
   throw new Error(
     `its mounts differ from the initial state (${changes.join(' ')}), so nothing was deleted`,
   );
-}
-
-/** The multiset difference. */
-function without(points: readonly string[], taken: readonly string[]): readonly string[] {
-  const left = [...taken];
-  return points.filter((point) => {
-    const at = left.indexOf(point);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
 }
 
 function empty(folder: string, stored: readonly string[]): void {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { defined } from '../src/lib/std/defined.ts';
 import { diskAdvice } from '../src/lib/std/disk-advice.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
-import { enterAndRun } from './enter.ts';
+import { runOnNode } from './enter.ts';
 import {
   checkFolder,
   checkName,
@@ -96,7 +96,9 @@ async function make(
     const { first, settings } = await recordNode(options, namespaces.pid);
     writeFileSync(`/proc/${first.pid}/root${PLACES.settings}`, JSON.stringify(settings, null, 2));
     progress('starting the runtime, the kubelet and the pods');
-    await enterAndRun(first, ['setUp'], SET_UP_MS);
+    const setUp = [PLACES.executable, 'lab-part', 'inside', 'setUp'];
+    const { code, stderr } = await runOnNode(first, setUp, SET_UP_MS);
+    if (code !== 0) throw new Error(stderr.trim() || `exit code ${code}`);
     await markComplete(name);
     return created({ name, ...first, settings }, namespaces);
   } finally {

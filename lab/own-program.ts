@@ -14,14 +14,11 @@ export function programsFor({
   runtime,
   kubelet,
 }: Pick<LabSettings, 'runtime' | 'kubelet'>): readonly string[] {
-  const besides = ['containerd-shim-runc-v2', 'ctr'];
-  return [
-    ...(kubelet.kind === 'real' ? [kubelet.program] : []),
-    ...(runtime.kind === 'containerd' ? [runtime.containerd, runtime.runc] : []),
-    ...(runtime.kind === 'containerd'
-      ? besides.map((name) => join(dirname(runtime.containerd), name)).filter(existsSync)
-      : []),
-  ];
+  const kubelets = kubelet.kind === 'real' ? [kubelet.program] : [];
+  if (runtime.kind === 'stand-in') return kubelets;
+  const { containerd, runc } = runtime;
+  const beside = ['containerd-shim-runc-v2', 'ctr'].map((name) => join(dirname(containerd), name));
+  return [...kubelets, containerd, runc, ...beside.filter(existsSync)];
 }
 
 /** How a person calls this program here. */

@@ -56,12 +56,8 @@ export function practicePod({ name, uid, volumes, mounts, ...more }: PodManifest
 }
 
 export function configMap(name: string, texts: Readonly<Record<string, string>>): KubernetesObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name, namespace: PRACTICE_NAMESPACE },
-    data: texts,
-  };
+  const metadata = { name, namespace: PRACTICE_NAMESPACE };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: texts };
 }
 
 /** An API server encodes secrets in base64. */

@@ -59,10 +59,14 @@ export async function namedProcesses(pids: readonly number[]): Promise<string> {
   return (await Promise.all(named)).join(', ');
 }
 
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
 /** The only child of a process such as nsenter or unshare, which fork once and wait. */
 export async function childOf(pid: number): Promise<number> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const child = Number(children.trim().split(' ')[0]);
+  const [child] = await childrenOf(pid);
   if (!child) throw new Error(`process ${pid} has no child`);
   return child;
 }

@@ -1,18 +1,15 @@
 import { nameOption } from './settings.ts';
 
-/** How to reach the agent on a practice node. */
-export function servedLines({
-  name,
-  url,
-  token,
-  program,
-}: {
+interface Served {
   readonly name: string;
   readonly url: string;
   readonly token: string;
   /** How a person calls this program here. */
   readonly program: string;
-}): string {
+}
+
+/** How to reach the agent on a practice node. */
+export function servedLines({ name, url, token, program }: Served): string {
   const of = nameOption(name);
   return [
     `The agent on PRACTICE NODE ${name} listens on ${url}`,

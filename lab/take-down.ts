@@ -6,6 +6,7 @@ import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { PLACES } from './places.ts';
 import {
   allProcesses,
+  childrenOf,
   isAlive,
   killMarked,
   markOf,
@@ -46,7 +47,8 @@ export async function takeDown(name: string): Promise<void> {
  */
 async function processesOf(name: string): Promise<readonly ProcessMark[]> {
   const holder = await holderOf(name);
-  const family = holder ? [...(await childrenOf(holder)), holder] : [];
+  const children = holder ? await childrenOf(holder.pid) : [];
+  const family = [...children.flatMap((pid) => markOf(pid) ?? []), ...(holder ? [holder] : [])];
   const record = await readNodeRecord(name);
   if (record === undefined) return family;
   const marks = allProcesses().flatMap((pid) => markOf(pid) ?? []);
@@ -67,11 +69,6 @@ async function isOn({ pid }: ProcessMark, { settings }: NodeRecord): Promise<boo
   // kubediag-lab-practice / tmpfs rw,relatime,size=2097152k,mode=755 0 0
   const root = `kubediag-lab-${settings.name} / tmpfs `;
   return mounts.split('\n').some((line) => line.startsWith(root));
-}
-
-async function childrenOf({ pid }: ProcessMark): Promise<readonly ProcessMark[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  return text.split(' ').flatMap((child) => markOf(Number(child)) ?? []);
 }
 
 async function stuck(name: string, left: readonly ProcessMark[]): Promise<Refusal> {

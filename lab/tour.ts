@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../src/lib/process/run.ts';
 import { cleanUpOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
 import { type Terminal, UsageError } from '../src/lib/terminal/terminal.ts';
-import { type Break, caseName } from './break.ts';
+import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import type { Habit } from './breaks/kubelet-habits.ts';
 import { type Ran, runOnNode } from './enter.ts';
@@ -188,7 +188,7 @@ async function showBreak(created: Break, { lab, node, terminal }: Walk): Promise
   const args = `kubediag lab break ${created.fault} --variant ${created.variant} --name ${lab.name}`;
   terminal.out(commandLines('# ', args, terminal));
   terminal.progress('breaking it ...');
-  await node.make(caseName(created));
+  await node.make(created);
   terminal.out(storyLines(`The practice node is broken: ${created.about}.`, terminal));
 }
 

@@ -27,21 +27,22 @@ const collectsAtOnce = ({ kubelet }: LabSettings) =>
     : undefined;
 
 /** What a removal changes: the container, its sandbox, and their processes. */
-function removed(...made: readonly UnmanagedContainer[]): Pick<Expected, 'must' | 'changes'> {
+function removed(
+  made: readonly UnmanagedContainer[],
+  ...more: readonly string[]
+): Pick<Expected, 'must' | 'changes'> {
   const must = made.flatMap(({ pod: { namespace, name } }) => [
     `- container ${namespace}/${name} `,
     `- pod ${namespace}/${name} `,
   ]);
-  return { must, changes: made.flatMap(({ pod }) => processChanges('-', pod.uid)) };
+  return {
+    must: [...must, ...more],
+    changes: made.flatMap(({ pod }) => processChanges('-', pod.uid)),
+  };
 }
 
 /** The repair also restores /bin. */
-function removedAndRestored(
-  ...made: readonly UnmanagedContainer[]
-): Pick<Expected, 'must' | 'changes'> {
-  const { must = [], ...rest } = removed(...made);
-  return { ...rest, must: [...must, '+ file /bin link to usr/bin'] };
-}
+const BIN_RESTORED = '+ file /bin link to usr/bin';
 
 /** A file of a user that sorts before /bin. */
 const FOLDER = 'archive';
@@ -62,21 +63,21 @@ const collected: readonly Variant[] = [
         'its own working directory: /. The first entry to go is /bin, and nobody can log in any more.',
     },
     leftOut: cannotDamage,
-    expected: { ...DAMAGED, ...removedAndRestored(BROKER) },
+    expected: { ...DAMAGED, ...removed([BROKER], BIN_RESTORED) },
     make: (node) => collectOf(node, [BROKER], 'boot'),
   },
   {
     variant: 'two-damaged',
     about: 'two containers of different products exited without a log path, and /bin is gone',
     leftOut: cannotDamage,
-    expected: { ...DAMAGED, ...removedAndRestored(INSTALLATION, UNMANAGED) },
+    expected: { ...DAMAGED, ...removed([INSTALLATION, UNMANAGED], BIN_RESTORED) },
     make: (node) => collectOf(node, [INSTALLATION, UNMANAGED], 'boot'),
   },
   {
     variant: 'active',
     about:
       'the kubelet deletes a file in / for such a container, and stops at a directory before /bin',
-    expected: { ...DAMAGED, state: 'active', ...removed(UNMANAGED) },
+    expected: { ...DAMAGED, state: 'active', ...removed([UNMANAGED]) },
     make: async (node) => {
       mkdirSync(`/${FOLDER}`);
       writeFileSync(`/${FOLDER}/2019.tar`, 'what stops it\n');
@@ -154,7 +155,7 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Vari
       state: 'latent',
       repair,
       recoverWith: ['--latent', ...(confirm ? ['--confirm', 'CONTAINER'] : [])],
-      ...(repair === 'done' ? removed(made) : {}),
+      ...(repair === 'done' ? removed([made]) : {}),
     },
     leftOut: collectsAtOnce,
     make: async (node) => {

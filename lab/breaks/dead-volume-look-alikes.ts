@@ -6,7 +6,7 @@ import { type PodObject, practicePod } from '../practice-pod.ts';
 import { HABITS } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { serveVolumes } from './served-volume.ts';
+import { serveVolume } from './served-volume.ts';
 import { lookAlikesOf } from './variants.ts';
 
 const LIVE = 'c0a10000-0000-4000-8000-000000000311';
@@ -17,7 +17,7 @@ const SHARE = 'kubernetes.io~nfs/share';
 async function runLivePod(node: PracticeNode, name: string): Promise<PodObject> {
   const pod = practicePod({ name, uid: LIVE, volumes: [], mounts: { app: [] } });
   await runPod(node, pod);
-  await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE));
+  await serveVolume(node, 'healthy', volumePath(LIVE, SHARE));
   return pod;
 }
 
@@ -34,7 +34,7 @@ export const deadVolumeLookAlikes: readonly Break[] = lookAlikesOf('dead-volume-
     kubelet: HABITS.asksEveryServer,
     make: (node) =>
       leaveOrphan(ORPHAN, async (volumes) => {
-        await serveVolumes(node, 'slow', join(volumes, SHARE));
+        await serveVolume(node, 'slow', join(volumes, SHARE));
       }),
   },
   {
@@ -42,7 +42,7 @@ export const deadVolumeLookAlikes: readonly Break[] = lookAlikesOf('dead-volume-
     about: 'the volume of a deleted pod is still mounted, and its server answers',
     make: (node) =>
       leaveOrphan(ORPHAN, async (volumes) => {
-        await serveVolumes(node, 'healthy', join(volumes, SHARE));
+        await serveVolume(node, 'healthy', join(volumes, SHARE));
       }),
   },
   {
@@ -51,14 +51,14 @@ export const deadVolumeLookAlikes: readonly Break[] = lookAlikesOf('dead-volume-
     state: 'benign',
     make: (node) =>
       leaveOrphan(ORPHAN, async (volumes) => {
-        (await serveVolumes(node, 'healthy', join(volumes, SHARE))).end();
+        (await serveVolume(node, 'healthy', join(volumes, SHARE))).end();
       }),
   },
   {
     variant: 'silent-archive',
     about: 'the server of a mount outside the kubelet, such as an archive, stops responding',
     make: async (node) => {
-      (await serveVolumes(node, 'healthy', '/mnt/archive')).stopResponding();
+      (await serveVolume(node, 'healthy', '/mnt/archive')).stopResponding();
     },
   },
   {
@@ -67,7 +67,7 @@ export const deadVolumeLookAlikes: readonly Break[] = lookAlikesOf('dead-volume-
     make: (node) =>
       leaveOrphan(ORPHAN, async (volumes) => {
         const volume = join(volumes, SHARE);
-        const server = await serveVolumes(node, 'healthy', volume);
+        const server = await serveVolume(node, 'healthy', volume);
         await node.run('mount', '-t', 'tmpfs', 'practice', volume);
         server.stopResponding();
       }),

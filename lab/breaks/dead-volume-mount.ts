@@ -6,7 +6,7 @@ import { practicePod } from '../practice-pod.ts';
 import { HABITS } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { serveVolumes, untilItHangs, type VolumeServer } from './served-volume.ts';
+import { hangKubelet, serveVolume, type VolumeServer } from './served-volume.ts';
 import { faultsOf, type Variant } from './variants.ts';
 
 const FAULT = 'dead-volume-mount';
@@ -19,13 +19,13 @@ const CLAIM = 'kubernetes.io~csi/pvc-7';
 
 /** A network volume of a deleted pod; its server still answers. */
 function leaveVolume(node: PracticeNode, podUid: string, volume: string): Promise<VolumeServer> {
-  return leaveOrphan(podUid, (volumes) => serveVolumes(node, 'healthy', join(volumes, volume)));
+  return leaveOrphan(podUid, (volumes) => serveVolume(node, 'healthy', join(volumes, volume)));
 }
 
-function leaveCsiVolume(node: PracticeNode, podUid: string): Promise<VolumeServer> {
-  return leaveOrphan(podUid, (volumes) => {
+function leaveCsiVolume(node: PracticeNode): Promise<VolumeServer> {
+  return leaveOrphan(ORPHAN, (volumes) => {
     writeVolumeFile(join(volumes, CLAIM), 'pvc-7');
-    return serveVolumes(node, 'healthy', join(volumes, CLAIM, 'mount'));
+    return serveVolume(node, 'healthy', join(volumes, CLAIM, 'mount'));
   });
 }
 
@@ -64,8 +64,7 @@ const active: readonly Variant[] = [
     expected: ACTIVE,
     kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      (await leaveVolume(node, ORPHAN, SHARE)).stopResponding();
-      await untilItHangs(node);
+      await hangKubelet(node, await leaveVolume(node, ORPHAN, SHARE));
     },
   },
   {
@@ -81,8 +80,7 @@ const active: readonly Variant[] = [
     },
     kubelet: HABITS.asksCsiServersAlone,
     make: async (node) => {
-      (await leaveCsiVolume(node, ORPHAN)).stopResponding();
-      await untilItHangs(node);
+      await hangKubelet(node, await leaveCsiVolume(node));
     },
   },
   {
@@ -100,13 +98,12 @@ const active: readonly Variant[] = [
       const server = await leaveOrphan(ORPHAN, async (volumes) => {
         const volume = join(volumes, SHARE);
         const place = join(dirname(volumes), 'volume-subpaths/share/app/0');
-        const started = await serveVolumes(node, 'healthy', volume);
+        const started = await serveVolume(node, 'healthy', volume);
         mkdirSync(place, { recursive: true });
         await node.run('mount', '--bind', volume, place);
         return started;
       });
-      server.stopResponding();
-      await untilItHangs(node);
+      await hangKubelet(node, server);
     },
   },
   {
@@ -122,12 +119,9 @@ const active: readonly Variant[] = [
     },
     kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      const servers = [
-        await leaveVolume(node, ORPHAN, SHARE),
-        await leaveVolume(node, OTHER_ORPHAN, 'kubernetes.io~cephfs/data'),
-      ];
-      for (const server of servers) server.stopResponding();
-      await untilItHangs(node);
+      const first = await leaveVolume(node, ORPHAN, SHARE);
+      const second = await leaveVolume(node, OTHER_ORPHAN, 'kubernetes.io~cephfs/data');
+      await hangKubelet(node, first, second);
     },
   },
 ];
@@ -152,7 +146,7 @@ const shared: readonly Variant[] = [
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
     kubelet: HABITS.asksCsiServersAlone,
     make: async (node) => {
-      const server = await leaveCsiVolume(node, ORPHAN);
+      const server = await leaveCsiVolume(node);
       await stopRespondingBelow(node, join(volumePath(ORPHAN, CLAIM), 'mount'), server);
     },
   },
@@ -168,7 +162,7 @@ const ofLivePod: Variant = {
       node,
       practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } }),
     );
-    (await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE))).stopResponding();
+    (await serveVolume(node, 'healthy', volumePath(LIVE, SHARE))).stopResponding();
   },
 };
 
@@ -183,8 +177,7 @@ async function stopRespondingBelow(
     mounts: { app: [{ name: 'share', mountPath: '/share' }] },
   });
   await runPod(node, pod);
-  server.stopResponding();
-  await untilItHangs(node);
+  await hangKubelet(node, server);
 }
 
 const waiting: readonly Variant[] = [
@@ -202,7 +195,7 @@ const waiting: readonly Variant[] = [
     },
     kubelet: HABITS.asksEveryServer,
     make: async (node) => {
-      (await leaveCsiVolume(node, ORPHAN)).stopResponding();
+      (await leaveCsiVolume(node)).stopResponding();
     },
   },
   {

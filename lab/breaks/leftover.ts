@@ -88,27 +88,23 @@ const HOLDERS = {
 } as const;
 
 /**
- * A container with the node's directories, such as a metrics exporter, in its own mount namespace: it
- * holds what is mounted below the kubelet's root at its start, also after the node unmounts it.
+ * Mounts something, runs a container with the node's directories, such as a metrics exporter, and
+ * unmounts it on the node. The container has its own mount namespace: it holds what was mounted below
+ * the kubelet's root at its start.
  */
-async function runHolder(node: PracticeNode, fault: keyof typeof HOLDERS): Promise<void> {
-  const pod = practicePod({
-    ...HOLDERS[fault],
-    volumes: [{ name: 'kubelet', hostPath: { path: PLACES.kubeletRoot } }],
-    mounts: { app: [{ name: 'kubelet', mountPath: '/host/kubelet' }] },
-  });
-  await runPod(node, pod);
-}
-
-/** Mounts something, starts the exporter, and unmounts it on the node. */
 export async function letItBeHeld(
   node: PracticeNode,
   fault: keyof typeof HOLDERS,
   path: string,
   meanwhile: () => Promise<void> = async () => {},
 ): Promise<void> {
+  const pod = practicePod({
+    ...HOLDERS[fault],
+    volumes: [{ name: 'kubelet', hostPath: { path: PLACES.kubeletRoot } }],
+    mounts: { app: [{ name: 'kubelet', mountPath: '/host/kubelet' }] },
+  });
   await node.run('mount', '-t', 'tmpfs', 'practice', path);
-  await runHolder(node, fault);
+  await runPod(node, pod);
   await meanwhile();
   await node.run('umount', path);
 }

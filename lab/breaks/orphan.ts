@@ -2,6 +2,8 @@ import { chmodSync, mkdirSync, renameSync, rmdirSync, utimesSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { PLACES } from '../places.ts';
 
+const TWO_HOURS_S = 2 * 3600;
+
 /** A volume as in the pod's directory: "kubernetes.io~nfs/share". */
 export function volumePath(podUid: string, volume: string): string {
   return join(podFolder(podUid), 'volumes', volume);
@@ -47,11 +49,9 @@ export function volumeFileText(name: string): string {
   });
 }
 
-const HOUR_S = 3600;
-
 /** Makes a file or directory older. A later change of a directory makes it young again. */
-export function makeOlder(path: string, hours = 2): void {
-  const then = Date.now() / 1000 - hours * HOUR_S;
+export function makeOlder(path: string): void {
+  const then = Date.now() / 1000 - TWO_HOURS_S;
   utimesSync(path, then, then);
 }
 

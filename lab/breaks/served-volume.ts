@@ -11,25 +11,27 @@ export interface VolumeServer {
   end(): void;
 }
 
-/** Mounts an empty filesystem on each directory, whose server answers at once, or late. */
-export async function serveVolumes(
+/** Mounts an empty filesystem on a directory, whose server answers at once, or late. */
+export async function serveVolume(
   node: PracticeNode,
   manner: 'healthy' | 'slow',
-  ...targets: readonly string[]
+  target: string,
 ): Promise<VolumeServer> {
-  for (const target of targets) mkdirSync(target, { recursive: true });
-  const pid = await node.startPart('file-server', `--${manner}`, ...targets);
-  await node.until(`a filesystem is mounted on ${targets.join(', ')}`, () =>
-    targets.every((target) => mountPoints().includes(target)),
-  );
+  mkdirSync(target, { recursive: true });
+  const pid = await node.startPart('file-server', `--${manner}`, target);
+  await node.until(`a filesystem is mounted on ${target}`, () => mountPoints().includes(target));
   return {
     stopResponding: () => void process.kill(pid, 'SIGUSR2'),
     end: () => void process.kill(pid, 'SIGKILL'),
   };
 }
 
-/** Waits until the kubelet hangs on a silent volume. Its health check notices that later. */
-export async function untilItHangs(node: PracticeNode): Promise<void> {
+/** Silences volumes, and waits until the kubelet hangs on one. Its health check notices that later. */
+export async function hangKubelet(
+  node: PracticeNode,
+  ...servers: readonly VolumeServer[]
+): Promise<void> {
+  for (const server of servers) server.stopResponding();
   // Any waiting process is the kubelet: nothing else has touched the volume yet.
   await node.until('the kubelet waits for a silent server', () =>
     allProcesses().some(someThreadWaits),

@@ -1,16 +1,17 @@
 import { isNearly } from '../../src/lib/std/is-nearly.ts';
+import { UsageError } from '../../src/lib/terminal/terminal.ts';
 import { caseName, type NamedBreak } from '../break.ts';
 
 /** The cases whose names begin with one of the arguments; all cases without arguments. */
 export function chooseCases<T extends NamedBreak>(
   args: readonly string[],
   breaks: readonly T[],
-): { readonly chosen: readonly T[] } | { readonly wrong: string } {
+): readonly T[] {
   const names = breaks.map(caseName);
   const lost = args.find((word) => !names.some((name) => name.startsWith(word)));
-  if (lost !== undefined) return { wrong: wrongWords(lost, names) };
+  if (lost !== undefined) throw new UsageError(wrongWords(lost, names));
   const isMeant = (name: string) => args.length === 0 || args.some((word) => name.startsWith(word));
-  return { chosen: breaks.filter((each) => isMeant(caseName(each))) };
+  return breaks.filter((each) => isMeant(caseName(each)));
 }
 
 function wrongWords(word: string, names: readonly string[]): string {

@@ -12,23 +12,19 @@ export function changesBetween(
   before: readonly string[],
   after: readonly string[],
 ): readonly string[] {
-  const left = countsOf(before);
-  const added: string[] = [];
-  for (const line of after) {
-    const count = left.get(line) ?? 0;
-    if (count > 0) left.set(line, count - 1);
-    else added.push(`+ ${line}`);
-  }
-  const gone = [...left].flatMap(([line, count]) =>
-    Array.from({ length: count }, () => `- ${line}`),
-  );
-  return [...gone, ...added];
+  const gone = without(before, after).map((line) => `- ${line}`);
+  return [...gone, ...without(after, before).map((line) => `+ ${line}`)];
 }
 
-function countsOf(lines: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return counts;
+/** The multiset difference. */
+export function without(lines: readonly string[], taken: readonly string[]): readonly string[] {
+  const left = new Map<string, number>();
+  for (const line of taken) left.set(line, (left.get(line) ?? 0) + 1);
+  return lines.filter((line) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
 }
 
 /** Changes that were not announced. An announcement is the beginning of a line. */

@@ -1,4 +1,4 @@
-import { findBreak } from '../breaks/index.ts';
+import type { NamedBreak } from '../break.ts';
 import { type Ran, runOnNode } from '../enter.ts';
 import { openSession } from '../node-session.ts';
 import { PLACES } from '../places.ts';
@@ -14,7 +14,7 @@ export interface ExamNode {
   /** Runs this program there, as a person would. Rejects after the time limit. */
   kubediag(args: readonly string[], limitMs: number): Promise<Ran>;
   /** Makes one break; rejects with the reason if that is not possible. */
-  make(caseName: string): Promise<void>;
+  make(asked: NamedBreak): Promise<void>;
   heal(): Promise<void>;
   snapshot(): Promise<Snapshot>;
 }
@@ -30,10 +30,8 @@ export function labNode(lab: ProcessMark): LabNode {
   return {
     settleMs: SETTLE_MS,
     kubediag: (args, limitMs) => runOnNode(lab, [PLACES.executable, ...args], limitMs),
-    make: async (name) => {
-      const { kind, fault, variant } = findBreak(name);
-      await session.request(['break', kind, fault, variant], ACTION_MS);
-    },
+    make: async ({ kind, fault, variant }) =>
+      void (await session.request(['break', kind, fault, variant], ACTION_MS)),
     heal: async () => void (await session.request(['heal'], ACTION_MS)),
     snapshot: async () => (await session.request(['snapshot'], SNAPSHOT_MS)) as Snapshot,
     close: session.close,

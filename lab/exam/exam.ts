@@ -1,7 +1,7 @@
 import { release } from 'node:os';
 import { jsonText, textAt } from '../../src/lib/std/json.ts';
 import { cleanUpOnSignal } from '../../src/lib/terminal/stop-on-signal.ts';
-import { type Terminal, UsageError } from '../../src/lib/terminal/terminal.ts';
+import type { Terminal } from '../../src/lib/terminal/terminal.ts';
 import { type Break, caseName } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
 import type { LabSettings } from '../settings.ts';
@@ -29,9 +29,7 @@ export async function exam(
   terminal: Terminal,
   stop = cleanUpOnSignal(),
 ): Promise<number> {
-  const chosen = chooseCases(args, breaks);
-  if ('wrong' in chosen) throw new UsageError(chosen.wrong);
-  const result = await runExam(chosen.chosen, options, terminal, stop);
+  const result = await runExam(chooseCases(args, breaks), options, terminal, stop);
   terminal.progress('');
   const print = {
     table: () => examTable(result, { width: tableWidth(terminal), style: terminal.style }),

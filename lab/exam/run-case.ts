@@ -110,7 +110,7 @@ async function answersOf(
   time: Time,
 ): Promise<Answers> {
   const { expected } = asked;
-  await time('break', () => node.make(caseName(asked)));
+  await time('break', () => node.make(asked));
   // Processes of the break count too, or they would seem to come from the check.
   await sleep(Math.min(YOUNG_MS, node.settleMs));
   const broken = await time('compare', () => node.snapshot());

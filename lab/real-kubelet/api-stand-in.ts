@@ -83,11 +83,8 @@ function answer(store: ObjectStore, asked: Asked): Answer {
   // A status update does not change the spec.
   const changed = target.part ? { ...(options as StoredObject), spec: known.spec } : options;
   const object = changed as StoredObject;
-  return { code: 200, body: isSame(known, object) ? known : store.put(place, object) };
-}
-
-function isSame(known: StoredObject, options: StoredObject): boolean {
-  return JSON.stringify(known) === JSON.stringify(options);
+  const isSame = JSON.stringify(known) === JSON.stringify(object);
+  return { code: 200, body: isSame ? known : store.put(place, object) };
 }
 
 function create(store: ObjectStore, target: ApiTarget, object: StoredObject): Answer {

@@ -29,8 +29,6 @@ const START_ERROR = { exitCode: 128, reason: 'StartError' } as const;
 export class StandInRuntime {
   readonly #pods = new Map<string, KnownPod>();
   readonly #containers = new Map<string, KnownContainer>();
-  /** "podId/name/attempt" of each container. */
-  readonly #names = new Map<string, string>();
 
   get pods(): readonly KnownPod[] {
     return [...this.#pods.values()];
@@ -67,14 +65,13 @@ export class StandInRuntime {
     const pod = this.pod(podId);
     const id = this.#newId();
     const name = nameOf(pod, config);
-    const holder = this.#names.get(name);
+    const holder = this.containers.find((each) => nameOf(each.pod, each.config) === name);
     if (holder) {
       throw new Error(
-        `failed to reserve container name "${name}": name "${name}" is reserved for "${holder}"`,
+        `failed to reserve container name "${name}": name "${name}" is reserved for "${holder.id}"`,
       );
     }
     await prepareHostPaths(config.mounts.map(({ hostPath }) => hostPath));
-    this.#names.set(name, id);
     this.#containers.set(id, {
       id,
       pod,
@@ -119,11 +116,8 @@ export class StandInRuntime {
   }
 
   async removeContainer(id: string): Promise<void> {
-    const container = this.#containers.get(id);
-    if (!container) return;
     await this.stopContainer(id);
     this.#containers.delete(id);
-    this.#names.delete(nameOf(container.pod, container.config));
   }
 
   async stopPod(id: string): Promise<void> {
