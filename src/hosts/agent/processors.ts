@@ -1,5 +1,5 @@
 import type { Semaphore } from '../../lib/std/semaphore.ts';
-import { processors } from '../../pipeline/operations/catalogue.ts';
+import { builtIn, processors } from '../../pipeline/operations/catalogue.ts';
 import { OWN_TIMEOUT_SECONDS } from '../../pipeline/operations/limits.ts';
 import { failedWith, type StepInput } from '../../pipeline/operations/operation-result.ts';
 import type { OwnProcessor } from '../../pipeline/operations/processor-host.ts';
@@ -30,12 +30,7 @@ export function processorBackend(
       running += 1;
       const timeoutMs = OWN_TIMEOUT_SECONDS * 1_000;
       const name = path.replace(/^.*\//, '');
-      const processor = {
-        way: 'http',
-        path,
-        scheme: 'http',
-        timeoutSeconds: OWN_TIMEOUT_SECONDS,
-      } as const;
+      const processor = builtIn(path);
       const consent = async () => ({ given: isDryRun ? 'to-plan' : 'to-act' }) as const;
       const run = () =>
         withHost({ consent, stop, timeoutMs }, (host) =>

@@ -4,17 +4,10 @@ import { withReason } from '../graph/conditions.ts';
 import { isPlanWaiting } from '../graph/result-of.ts';
 import { actionRecord } from '../operations/action-text.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
+import type { RecoveryRequest } from '../operations/processor-host.ts';
 import { withRecord } from './with-record.ts';
 
-/** A finding that a step wants to repair, and how. */
-export interface Wanted {
-  readonly fault: string;
-  /** The short id of the finding. */
-  readonly finding: string;
-  readonly summary: string;
-  /** With all their arguments. */
-  readonly actions: readonly Parameters<typeof actionRecord>[0][];
-}
+export type Wanted = Omit<RecoveryRequest, 'touches' | 'leaves'>;
 
 /** The repairs of a step that nobody has approved yet. */
 export interface ApprovalRequest {

@@ -101,13 +101,12 @@ export function stopWithin(restMs: number, stop: AbortSignal): AbortSignal {
 /** The consent of the spec. Adds to `wanted` what needs approval first. */
 function policyOf({ spec, status }: CurrentDiagnosis, wanted: Wanted[]): ProcessorHost['consent'] {
   const isApproved = approvedIn(spec, status);
-  return async ({ actions }, { summary }, { fault, id }) => {
+  return async (request) => {
     if (spec.dryRun) return { given: 'to-plan' };
     if (spec.recovery === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
     if (spec.recovery !== 'Approval') return { given: 'to-act' };
-    const thing: Wanted = { fault, finding: id, summary, actions };
-    if (isApproved(thing)) return { given: 'to-act' };
-    wanted.push(thing);
+    if (isApproved(request)) return { given: 'to-act' };
+    wanted.push(request);
     return { given: 'to-plan' };
   };
 }

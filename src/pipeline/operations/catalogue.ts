@@ -33,11 +33,13 @@ export const processors: readonly OwnProcessor[] = [
 
 /** Our own Operations by name, for those that no manifest defines. */
 export const ownOperations: ReadonlyMap<string, Processor> = new Map(
-  processors.map(({ operation, path }) => [
-    operation,
-    { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
-  ]),
+  processors.map(({ operation, path }) => [operation, builtIn(path)]),
 );
+
+/** A server without an address is this process. */
+export function builtIn(path: string): Processor {
+  return { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS };
+}
 
 /** A graph that is there without a manifest of it. */
 export interface OwnOperationSet {

@@ -15,11 +15,7 @@ export interface ProcessorHost {
   /** Judges the node for one fault, in a new snapshot. */
   readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
   /** Asked before every recovery. */
-  readonly consent: (
-    recovery: Pick<Recovery, 'actions' | 'touches' | 'leaves'>,
-    finding: Pick<Finding, 'summary'>,
-    named: { readonly fault: string; readonly id: string },
-  ) => Promise<Consent>;
+  readonly consent: (request: RecoveryRequest) => Promise<Consent>;
   readonly openRepair: () => Promise<OpenRepair>;
   /** What an earlier attempt of this step has done before it was interrupted. */
   readonly earlierActions: () => Promise<EarlierActions>;
@@ -32,6 +28,15 @@ export interface ProcessorHost {
   readonly stateFolder: string;
   /** Where this process has the root of the node: "/", or "/host". */
   readonly hostRoot: string;
+}
+
+/** A finding that a step wants to repair, and how. */
+export interface RecoveryRequest
+  extends Pick<Recovery, 'actions' | 'touches' | 'leaves'>,
+    Pick<Finding, 'summary'> {
+  readonly fault: string;
+  /** The short id of the finding. */
+  readonly finding: string;
 }
 
 /** A built-in processor. */

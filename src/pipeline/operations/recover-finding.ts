@@ -12,7 +12,12 @@ import {
 } from '../../node/repair/recover.ts';
 import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-text.ts';
 import type { StepRecord } from './operation-result.ts';
-import type { EarlierActions, Judgement, ProcessorHost } from './processor-host.ts';
+import type {
+  EarlierActions,
+  Judgement,
+  ProcessorHost,
+  RecoveryRequest,
+} from './processor-host.ts';
 
 export type Recovered = { readonly id: string; readonly record: StepRecord } & (
   | { readonly state: 'done' | 'planned' }
@@ -29,8 +34,6 @@ export interface RecoveryTask {
   readonly begun: readonly string[];
 }
 
-type Request = Parameters<ProcessorHost['consent']>;
-
 /** Carries out what a fault plans for its findings, and what is left of interrupted plans. */
 export async function recoverFindings(
   task: RecoveryTask,
@@ -38,7 +41,7 @@ export async function recoverFindings(
   host: ProcessorHost,
 ): Promise<readonly Recovered[]> {
   const { fault, findings, earlier, begun } = task;
-  const requests = new Map<RecoveryPlan, Request>();
+  const requests = new Map<RecoveryPlan, RecoveryRequest>();
   const recovered: Recovered[] = [];
   for (const id of begun) {
     const plan = remainingPlan(earlier.filter(({ finding }) => finding === id));
@@ -51,24 +54,24 @@ export async function recoverFindings(
     const plan = { fault: fault.id, finding: id, actions: recovery?.actions ?? [] };
     const refusal = recovery ? refusalOf(fault, finding, recovery) : `${fault.id} has no recovery`;
     if (recovery && refusal === undefined) {
-      requests.set(plan, [recovery, finding, { fault: fault.id, id }]);
+      requests.set(plan, { ...recovery, ...plan, summary: finding.summary });
     } else {
       recovered.push({ id, state: 'refused', why: `refused: ${refusal}`, record: planned(plan) });
     }
   }
   const results = await recover([...requests.keys()], {
     ...host,
-    decide: (plan) => host.consent(...(requests.get(plan) as Request)),
+    decide: (plan) => host.consent(requests.get(plan) as RecoveryRequest),
     saveEvidence: ({ finding }) => storeEvidence(finding),
   });
   return [...recovered, ...results.map(recoveredOf)].map((each) => withActions(each, earlier));
 }
 
 /** Asks again for consent, because the person may have changed their mind. */
-function resumption({ fault, finding, resumes = [] }: RecoveryPlan): Request {
+function resumption({ fault, finding, resumes = [] }: RecoveryPlan): RecoveryRequest {
   const whole = { actions: resumes, touches: 'what the plan named', leaves: 'all else' };
   const summary = 'A recovery was interrupted between two of its actions.';
-  return [whole, { summary }, { fault, id: finding }];
+  return { fault, finding, summary, ...whole };
 }
 
 function recoveredOf(result: PlanResult): Recovered {

@@ -4,6 +4,7 @@ import { fieldsIn } from '../../lib/state/state-folder.ts';
 import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { API_VERSION, kinds } from '../api/kinds.ts';
+import { timeText } from '../graph/conditions.ts';
 import { OBJECT_BYTES_MAX } from './limits.ts';
 import type { NewObject, ObjectKey, StoredObject } from './store.ts';
 import { StoreError } from './store-error.ts';
@@ -21,7 +22,7 @@ export function createdObject({ kind, metadata, spec }: NewObject, now: Date): S
       uid: randomUUID(),
       resourceVersion: '0',
       generation: 1,
-      creationTimestamp: timestamp(now),
+      creationTimestamp: timeText(now),
       ...writableMetadata(metadata),
     }),
     // A status given at creation is ignored, as in Kubernetes.
@@ -66,16 +67,11 @@ export function withStatus(before: StoredObject, { status }: StoredObject): Stor
 /** A deleted object that still has finalizers. Returns `before` itself when it was deleted before. */
 export function markedDeleted(before: StoredObject, now: Date): StoredObject {
   if (before.metadata.deletionTimestamp !== undefined) return before;
-  return { ...before, metadata: { ...before.metadata, deletionTimestamp: timestamp(now) } };
+  return { ...before, metadata: { ...before.metadata, deletionTimestamp: timeText(now) } };
 }
 
 export function withVersion(object: StoredObject, version: number): StoredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-}
-
-/** "2021-06-02T07:28:55Z" */
-function timestamp(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
 }
 
 /** The stored form. Throws `RequestEntityTooLarge`. */

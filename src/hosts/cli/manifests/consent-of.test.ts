@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Recovery } from '../../../node/model/fault.ts';
-import type { Finding } from '../../../node/model/finding.ts';
 import { consentOf } from './consent-of.ts';
 
 const RECOVERY: Recovery = {
@@ -12,18 +11,6 @@ const RECOVERY: Recovery = {
   leaves: 'all else',
   afterwards: 'the container starts',
 };
-const FINDING: Finding = {
-  state: 'active',
-  reason: 'ContainerCannotStart',
-  summary: 'a container cannot start',
-  subject: {},
-  proof: [],
-  blastRadius: 'one mount',
-  excluded: [],
-  alternatives: [],
-  pins: {},
-};
-
 /** The output and the question, and whether the action is allowed in the end. */
 async function asked(
   options: Partial<Parameters<typeof consentOf>[0]>,
@@ -51,8 +38,9 @@ async function asked(
   const { signal: stop } = new AbortController();
   const whole = { yes: false, isDryRun: false, recovery: undefined, stop, ...options };
   const consent = consentOf(whole, terminal);
-  const named = { fault: 'stale-subpath-mount', id: '3f9a1c' };
-  return { consent: await consent(RECOVERY, FINDING, named), seen: seen.join('') };
+  const request = { ...RECOVERY, summary: 'a container cannot start' };
+  const named = { fault: 'stale-subpath-mount', finding: '3f9a1c' };
+  return { consent: await consent({ ...request, ...named }), seen: seen.join('') };
 }
 
 test('a person sees the action, and is asked', async () => {

@@ -16,7 +16,7 @@ export function consentOf(
   { yes, isDryRun, recovery: policy, stop }: Asked,
   terminal: Terminal,
 ): ProcessorHost['consent'] {
-  return async ({ actions, touches, leaves }, { summary }) => {
+  return async ({ actions, touches, leaves, summary }) => {
     if (isDryRun) return { given: 'to-plan' };
     if (policy === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
     if (yes) return { given: 'to-act' };
