@@ -8,8 +8,12 @@ import { thisProcess } from '../../lib/state/this-process.ts';
 import type { DiskAdvice } from '../../lib/std/disk-advice.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { Failure } from '../../node/model/action.ts';
-import { storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
-import type { Runner } from '../../pipeline/diagnosis/runner.ts';
+import { assignIn } from '../../pipeline/diagnosis/assign.ts';
+import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
+import { type OperationLookup, storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
+import { podLookup, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
+import { Runner } from '../../pipeline/diagnosis/runner.ts';
+import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
 import { settleOperationSets } from '../../pipeline/store/operation-set-status.ts';
 import { StoreFileError } from '../../pipeline/store/sqlite-file.ts';
@@ -17,19 +21,18 @@ import { openSqliteStore, type SqliteStore } from '../../pipeline/store/sqlite-s
 import { nodeNameOf } from '../local-node/open-live-node.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
-import type { StepListener } from '../local-node/step-host.ts';
+import { type StepListener, stepHosts } from '../local-node/step-host.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../web/limits.ts';
-import { routes } from '../web/routes.ts';
+import { type Backends, routes } from '../web/routes.ts';
 import { startServer } from '../web/server.ts';
 import { OpenWatches } from '../web/watch-resources.ts';
 import { adviceFor } from './advice.ts';
 import { AgentMetrics } from './agent-metrics.ts';
 import { Intake } from './intake.ts';
 import { learnName } from './learn-name.ts';
-import { NAME_AGAIN_MS, NAME_MS } from './limits.ts';
+import { EARLIER_ACTIONS_MS, NAME_AGAIN_MS, NAME_MS } from './limits.ts';
 import { isCalledBy, namesOfNode, ownNames } from './own-names.ts';
 import { processorBackend } from './processors.ts';
-import { runnerHere } from './runner.ts';
 import { type OwnTokens, ownTokens } from './token.ts';
 
 export interface AgentServeOptions {
@@ -79,7 +82,7 @@ export async function serve(
     if (!tokens.ok) return unusable(stateFolder, tokens);
     const opened = await storeIn(stateFolder, listener);
     if (!('store' in opened)) return opened;
-    return await run(options, { ...tokens.value, ...opened }, stop, listener);
+    return await new Agent(options, opened.store, stop, listener).run(tokens.value);
   } finally {
     lock.value.lock.release();
   }
@@ -123,109 +126,139 @@ async function storeIn(
   }
 }
 
-async function run(
-  options: AgentServeOptions,
-  { store, token, intakeToken, isNew }: OwnTokens & { readonly store: SqliteStore },
-  stop: AbortSignal,
-  listener: ServeListener,
-): Promise<Failure | undefined> {
-  const { node, host, port } = options;
-  const agent = new AgentState(options.nodeName ?? hostname().toLowerCase());
-  const lookup = storeLookup(
-    store,
-    (address, at) => at === agent.port && isCalledBy(address, host, agent.nodeName),
-  );
-  const { metrics } = agent;
-  const repairing = new Semaphore(1);
-  await settleOperationSets(store);
-  const started = await tried(
-    startServer({
-      host,
-      port,
-      socketPath: socketIn(node.stateFolder),
-      access: { token, intakeToken, ownNames: ownNames(host, agent.nodeName) },
-      handler: routes({
-        store,
-        watches: new OpenWatches(),
-        checkHere: withoutEffect,
-        adviceOn: adviceFor(lookup, () => agent.nodeName),
-        ...processorBackend(node, listener, repairing),
-        openStored: (path) => openOutput(node.stateFolder, path),
-        takeIn: async (events) => agent.intake?.takeIn(events) ?? { unavailable: STARTING },
-        productVersion: VERSION,
-        metrics: () => metrics.text(store, agent.counts),
-        notReadyReason: async () =>
-          stop.aborted
-            ? 'the agent is shutting down'
-            : (agent.notReadyReason ?? store.writeError()),
-      }),
-      onAnswer: (code, tookMs) => metrics.answered(code, tookMs),
-      onDefect: (error) => listener.onError(defectText(error)),
-    }),
-  );
-  if (!started.ok) {
-    store.close();
-    const todo = 'choose another address with --listen, or stop the process that uses this one';
-    return { what: `cannot listen on ${host}:${port}`, why: started.why, todo };
-  }
-  const server = started.value;
-  const url = urlOf(server);
-  agent.port = server.port;
-  const reported = options.nodeName ?? (await nodeNameOf(node, NAME_MS));
-  agent.nodeName = reported ?? agent.nodeName;
-  const own = { store, lookup, node, nodeName: () => agent.nodeName, metrics, repairing };
-  const onTaken = metrics.taken.bind(metrics);
-  agent.intake = new Intake({ store, here: agent, repeatMs: options.repeatMs, onTaken });
-  agent.runner = runnerHere({ ...own, shutdown: stop, listener });
-  const running = agent.runner.run();
-  const tokenFile = join(node.stateFolder, 'token');
-  const { nodeName } = agent;
-  const isGuessed = reported === undefined;
-  listener.onStart({ url, nodeName, isGuessed, tokenFile, ...(isNew ? { newToken: token } : {}) });
-  if (isGuessed) void agent.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
-  try {
-    // Ends when the last running step has ended.
-    await running;
-  } finally {
-    // A server that answers without its runner would look healthy.
-    await server.close();
-    store.close();
-  }
-  return undefined;
-}
-
-/** What becomes known while the agent starts. */
-class AgentState {
-  readonly metrics = new AgentMetrics();
+/** The agent with its store. Its name and its port become known while it starts. */
+class Agent {
+  readonly #options: AgentServeOptions;
+  readonly #store: SqliteStore;
+  readonly #stop: AbortSignal;
+  readonly #listener: ServeListener;
+  readonly #lookup: OperationLookup;
+  readonly #metrics = new AgentMetrics();
+  /** Shared by all that repairs this node. */
+  readonly #repairing = new Semaphore(1);
   /** The host name until the kubelet has reported one. */
   nodeName: string;
-  port: number | undefined;
   readonly otherNames = namesOfNode();
-  runner: Runner | undefined;
+  #port: number | undefined;
+  #runner: Runner | undefined;
   /** Once the name of this node is known. */
-  intake: Intake | undefined;
+  #intake: Intake | undefined;
 
-  constructor(nodeName: string) {
-    this.nodeName = nodeName;
-  }
-
-  async learnFrom(
-    ask: () => Promise<string | undefined>,
+  constructor(
+    options: AgentServeOptions,
+    store: SqliteStore,
     stop: AbortSignal,
-    { onError }: ServeListener,
-  ): Promise<void> {
-    const reported = await learnName(ask, NAME_AGAIN_MS, stop);
+    listener: ServeListener,
+  ) {
+    this.#options = options;
+    this.#store = store;
+    this.#stop = stop;
+    this.#listener = listener;
+    this.nodeName = options.nodeName ?? hostname().toLowerCase();
+    this.#lookup = storeLookup(
+      store,
+      (address, port) => port === this.#port && isCalledBy(address, options.host, this.nodeName),
+    );
+  }
+
+  async run({ token, intakeToken, isNew }: OwnTokens): Promise<Failure | undefined> {
+    const { node, host, port, repeatMs, nodeName } = this.#options;
+    const store = this.#store;
+    await settleOperationSets(store);
+    const started = await tried(
+      startServer({
+        host,
+        port,
+        socketPath: socketIn(node.stateFolder),
+        access: { token, intakeToken, ownNames: ownNames(host, this.nodeName) },
+        handler: routes(this.#backends()),
+        onAnswer: (code, tookMs) => this.#metrics.answered(code, tookMs),
+        onDefect: (error) => this.#listener.onError(defectText(error)),
+      }),
+    );
+    if (!started.ok) {
+      store.close();
+      const todo = 'choose another address with --listen, or stop the process that uses this one';
+      return { what: `cannot listen on ${host}:${port}`, why: started.why, todo };
+    }
+    const server = started.value;
+    this.#port = server.port;
+    const reported = nodeName ?? (await nodeNameOf(node, NAME_MS));
+    this.nodeName = reported ?? this.nodeName;
+    const onTaken = this.#metrics.taken.bind(this.#metrics);
+    this.#intake = new Intake({ store, here: this, repeatMs, onTaken });
+    this.#runner = this.#runnerHere();
+    const running = this.#runner.run();
+    const isGuessed = reported === undefined;
+    this.#listener.onStart({
+      url: urlOf(server),
+      nodeName: this.nodeName,
+      isGuessed,
+      tokenFile: join(node.stateFolder, 'token'),
+      ...(isNew ? { newToken: token } : {}),
+    });
+    if (isGuessed) void this.#learnName();
+    try {
+      // Ends when the last running step has ended.
+      await running;
+    } finally {
+      // A server that answers without its runner would look healthy.
+      await server.close();
+      store.close();
+    }
+    return undefined;
+  }
+
+  #backends(): Backends {
+    const { node } = this.#options;
+    return {
+      store: this.#store,
+      watches: new OpenWatches(),
+      checkHere: withoutEffect,
+      adviceOn: adviceFor(this.#lookup, () => this.nodeName),
+      ...processorBackend(node, this.#listener, this.#repairing),
+      openStored: (path) => openOutput(node.stateFolder, path),
+      takeIn: async (events) => this.#intake?.takeIn(events) ?? { unavailable: STARTING },
+      productVersion: VERSION,
+      metrics: () =>
+        this.#metrics.text(this.#store, this.#runner?.counts ?? { inFlight: 0, queued: 0 }),
+      notReadyReason: async () => {
+        if (this.#stop.aborted) return 'the agent is shutting down';
+        return this.#runner ? this.#store.writeError() : STARTING;
+      },
+    };
+  }
+
+  /** Drives the Diagnoses of this node's store on this node. */
+  #runnerHere(): Runner {
+    const { node } = this.#options;
+    const [store, shutdown, metrics] = [this.#store, this.#stop, this.#metrics];
+    const withHost = stepHosts(node, this.#listener);
+    return new Runner({
+      store,
+      lookup: this.#lookup,
+      largeResults: largeResultsIn(join(node.stateFolder, 'results')),
+      targetOf: (spec) => targetOfOnlyNode(spec, this.nodeName),
+      assign: assignIn(store),
+      runStep: metrics.timed(stepsOn({ repairing: this.#repairing, withHost })),
+      findPod: podLookup(withHost),
+      earlierActionsFor: (purpose) =>
+        withHost({ timeoutMs: EARLIER_ACTIONS_MS, stop: shutdown, purpose }, (host) =>
+          host.earlierActions(),
+        ),
+      shutdown,
+      onError: this.#listener.onError,
+      onEnded: (object) => metrics.ended(object),
+    });
+  }
+
+  async #learnName(): Promise<void> {
+    const ask = () => nodeNameOf(this.#options.node, NAME_MS);
+    const reported = await learnName(ask, NAME_AGAIN_MS, this.#stop);
     if (reported === undefined || reported === this.nodeName) return;
-    onError(`node name is now ${reported}, as the kubelet reports it, instead of ${this.nodeName}`);
+    const why = `node name is now ${reported}, as the kubelet reports it`;
+    this.#listener.onError(`${why}, instead of ${this.nodeName}`);
     this.nodeName = reported;
-  }
-
-  get counts(): Runner['counts'] {
-    return this.runner?.counts ?? { inFlight: 0, queued: 0, waiting: 0 };
-  }
-
-  get notReadyReason(): string | undefined {
-    return this.runner ? undefined : STARTING;
   }
 }
 
