@@ -128,7 +128,8 @@ export class Intake {
     const { store, here, onTaken } = this.#context;
     for (let nameChoice = 1; ; nameChoice += 1) {
       const diagnosis = diagnosisOf(trigger, event, here, { now, nameChoice });
-      if (diagnosis.ok && this.#isAtLimit()) return { unavailable: AT_LIMIT };
+      const isAtLimit = (this.#created?.size ?? 0) >= TRIGGERED_MAX;
+      if (diagnosis.ok && isAtLimit) return { unavailable: AT_LIMIT };
       const created = diagnosis.ok ? await answerOf(store.create(diagnosis.value)) : diagnosis;
       if (created.ok) {
         onTaken?.(event.source, 'created');
@@ -140,10 +141,6 @@ export class Intake {
       if ('error' in created) throw created.error;
       return created;
     }
-  }
-
-  #isAtLimit(): boolean {
-    return (this.#created?.size ?? 0) >= TRIGGERED_MAX;
   }
 
   /** Read once from the store, so that a restart repeats nothing; without those that are too old. */

@@ -38,8 +38,7 @@ export function namedTarget({ kind, namespace, name }: ResourceTarget) {
     const where = kind.scope === 'Cluster' ? kind.plural : `namespaces/NAMESPACE/${kind.plural}`;
     throw new StatusError('MethodNotAllowed', `name one ${kind.kind}: use ${where}/NAME`);
   }
-  const place = namespace === undefined ? {} : { namespace };
-  return { kind: kind.kind, name, ...place };
+  return defined({ kind: kind.kind, name, namespace });
 }
 
 /** The objects of a list or a watch: those of the path that fit the selectors of the query. */

@@ -76,12 +76,10 @@ function rowOf(kind: Kind, include: IncludeObject): (object: StoredObject) => ob
   const now = new Date();
   return (object) => {
     const cells = columns.map(({ cellOf }) => cellOf(object, now));
-    return include === 'None' ? { cells } : { cells, object: shownOf(object, include) };
+    if (include === 'None') return { cells };
+    if (include === 'Object') return { cells, object };
+    const { metadata } = object;
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
+    return { cells, object: partial };
   };
-}
-
-function shownOf(object: StoredObject, include: IncludeObject): object {
-  if (include === 'Object') return object;
-  const { metadata } = object;
-  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
 }

@@ -3,10 +3,8 @@ import type { DiagnosisSpec } from './diagnosis.ts';
 export type PodReference = NonNullable<DiagnosisSpec['podReference']>;
 
 /** The pod that a Diagnosis names, as either generation of the API names it. */
-export function namedPod({
-  podReference,
-  targetSelector = {},
-}: DiagnosisSpec): PodReference | undefined {
+export function namedPod(spec: DiagnosisSpec): PodReference | undefined {
+  const { podReference, targetSelector = {} } = spec;
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
   const isByPod = !nodeSelector && nodeNames.length === 0 && !podSelector;
   return podReference ?? (isByPod && podReferences.length === 1 ? podReferences[0] : undefined);

@@ -1,4 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import { namedPod } from '../api/named-pod.ts';
 
 /** Which agent runs a Diagnosis, as seen from one node. */
 export type Target =
@@ -25,14 +26,9 @@ export function targetOn(spec: DiagnosisSpec, here: string): Target {
 export function targetOfOnlyNode(spec: DiagnosisSpec, here: string): Target {
   const target = targetOn(spec, here);
   if (target.state === 'elsewhere') return { state: 'unknown' };
-  return target.state === 'unknown' && namesOnePod(spec)
-    ? { state: 'here', nodeName: here }
-    : target;
-}
-
-/** Several pods, and pods by their labels, are refused when a Diagnosis is applied. */
-function namesOnePod({ podReference, targetSelector = {} }: DiagnosisSpec): boolean {
-  const { nodeSelector, podSelector, podReferences = [] } = targetSelector;
-  if (nodeSelector || podSelector) return false;
-  return podReference !== undefined || podReferences.length === 1;
+  if (target.state === 'here') return target;
+  // Several pods, and pods by their labels, are refused when a Diagnosis is applied.
+  const { nodeSelector, podSelector } = spec.targetSelector ?? {};
+  const namesOnePod = !nodeSelector && !podSelector && namedPod(spec) !== undefined;
+  return namesOnePod ? { state: 'here', nodeName: here } : target;
 }

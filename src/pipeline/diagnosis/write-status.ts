@@ -1,4 +1,5 @@
 import { cutSentence } from '../../lib/std/cut-sentence.ts';
+import { defined } from '../../lib/std/defined.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { failedFor, timeText } from '../graph/conditions.ts';
@@ -42,7 +43,7 @@ export function bareFailure(
   message = 'the object has no space for a status: make the spec smaller',
 ): DiagnosisStatus {
   const { startTime, checkpoint } = (status ?? {}) as DiagnosisStatus;
-  const bare = { ...(startTime ? { startTime } : {}), ...(checkpoint ? { checkpoint } : {}) };
+  const bare = defined({ startTime, checkpoint });
   return withResult(spec, failedFor(bare, 'SyncDiagnosisFailed', now, message));
 }
 

@@ -24,10 +24,8 @@ export function problemsOfTargets(spec: DiagnosisSpec): readonly Problem[] {
 }
 
 /** Targets that no step would diagnose: a step is about one pod with a name. */
-export function refusedTargets({
-  podReference,
-  targetSelector,
-}: DiagnosisSpec): readonly Problem[] {
+export function refusedTargets(spec: DiagnosisSpec): readonly Problem[] {
+  const { podReference, targetSelector } = spec;
   if (podReference || !targetSelector) return [];
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
   // The first field that is not empty counts.

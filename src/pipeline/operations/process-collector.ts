@@ -52,7 +52,8 @@ async function processOf(
     snapshot.node.ask('file', { path: `/proc/${pid}/status` }),
     commandOf(snapshot, entry),
   ]);
-  const fields = fieldsAfterName(stat);
+  // 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const startedS = Number(entry.startTime) / TICKS_PER_SECOND;
   const usedS = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   const bootMs = snapshot.node.now().getTime() - uptimeS * 1_000;
@@ -76,11 +77,6 @@ async function commandOf(
 ): Promise<readonly string[]> {
   if (state === 'D') return [`[${name}]`];
   return parseCommandLine(await snapshot.node.ask('file', { path: `/proc/${pid}/cmdline` }));
-}
-
-// 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...
-function fieldsAfterName(stat: string): readonly string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 const MEMORY = {

@@ -38,12 +38,7 @@ export function exchangeLimits(timeoutMs: number, stop: AbortSignal): ExchangeLi
 
 /** What one exchange came to. Only what the network did is worth another attempt. */
 export type Exchanged =
-  | {
-      readonly status: number;
-      readonly location: string | undefined;
-      readonly body: string;
-      readonly bytes: Buffer;
-    }
+  | { readonly status: number; readonly location: string | undefined; readonly bytes: Buffer }
   | { readonly refused: string }
   | { readonly lost: string };
 
@@ -93,21 +88,13 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
         resolve({ refused: `it answered with more than ${bytesMax} bytes` });
         request.destroy();
       });
-      response.on('end', () => {
-        const bytes = Buffer.concat(chunks);
-        resolve({
-          ...{ status, location, bytes },
-          get body() {
-            return bytes.toString('utf8');
-          },
-        });
-      });
+      response.on('end', () => resolve({ status, location, bytes: Buffer.concat(chunks) }));
       response.on('error', reject);
     });
     // It wants to speak something else from now on, which nobody asked for: that is an answer too.
     request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
       socket.destroy();
-      resolve({ status, location: undefined, body: '', bytes: Buffer.alloc(0) });
+      resolve({ status, location: undefined, bytes: Buffer.alloc(0) });
     });
     request.on('error', reject);
     // By ourselves: a request that is gone already hears of no signal.

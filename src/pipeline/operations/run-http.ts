@@ -112,7 +112,7 @@ function redirected(
 
 type Answer = Extract<Exchanged, { readonly status: number }>;
 
-function judged(url: string, { status, body, bytes }: Answer): OperationResult {
+function judged(url: string, { status, bytes }: Answer): OperationResult {
   const said = wordsIn(bytes);
   if (status === 401) {
     const cure = new URL(url).pathname.startsWith('/processor/')
@@ -125,7 +125,7 @@ function judged(url: string, { status, body, bytes }: Answer): OperationResult {
   if (status !== 200) {
     return failedWith(`${url}: it answered ${status}, and only 200 is success${said}`);
   }
-  const results = resultsIn(body);
+  const results = resultsIn(bytes.toString('utf8'));
   if (typeof results === 'string') return failedWith(`${url}: ${results}`);
   return { succeeded: true, results };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { processors } from './catalogue.ts';
 import { AGENT_PORT, ANSWER_BYTES_MAX, OVERTIME_MS, RETRY_WAITS_MS } from './limits.ts';
@@ -73,10 +74,8 @@ function urlOf({ scheme, address, port = AGENT_PORT, path }: HttpProcessor): str
 }
 
 function trustOf({ caBundle, insecureSkipTLSVerify }: HttpProcessor): ServerTrust {
-  return {
-    ...(caBundle ? { authorities: Buffer.from(caBundle, 'base64').toString('utf8') } : {}),
-    ...(insecureSkipTLSVerify ? { isBlind: true } : {}),
-  };
+  const authorities = caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined;
+  return defined({ authorities, isBlind: insecureSkipTLSVerify });
 }
 
 /** The result, with a word on what somebody gave and nothing here uses: they may rely on it. */

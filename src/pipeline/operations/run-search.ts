@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, jsonValue, textAt } from '../../lib/std/json.ts';
 import { ADDRESSES_MAX } from './limits.ts';
 import {
@@ -48,7 +49,7 @@ export const elasticsearchCollector: OwnProcessor = {
     for (const url of urls) {
       const exchanged = await runExchange(asked(url, input, user, trust), limits);
       if ('refused' in exchanged) return failedWith(`${url.origin}: ${exchanged.refused}`);
-      if ('status' in exchanged) return judged(url, exchanged.status, exchanged.body);
+      if ('status' in exchanged) return judged(url, exchanged.status, exchanged.bytes);
       lost.push(`${url.origin}: ${exchanged.lost}`);
     }
     return failedWith(lost.join('; '));
@@ -78,9 +79,8 @@ async function userIn(
 }
 
 function trustIn(input: StepInput): ServerTrust {
-  const { [`${PARAM}.ca_bundle`]: authorities } = input;
-  const isBlind = input[`${PARAM}.insecure_skip_tls_verify`] === 'true';
-  return { ...(authorities ? { authorities } : {}), ...(isBlind ? { isBlind } : {}) };
+  const isBlind = input[`${PARAM}.insecure_skip_tls_verify`] === 'true' || undefined;
+  return defined({ authorities: input[`${PARAM}.ca_bundle`] || undefined, isBlind });
 }
 
 function asked(base: URL, input: StepInput, user: User, trust: ServerTrust): Asked {
@@ -103,8 +103,8 @@ function asked(base: URL, input: StepInput, user: User, trust: ServerTrust): Ask
   };
 }
 
-function judged({ origin }: URL, status: number, body: string): OperationResult {
-  const value = jsonValue(body)?.value;
+function judged({ origin }: URL, status: number, bytes: Buffer): OperationResult {
+  const value = jsonValue(bytes.toString('utf8'))?.value;
   if (status !== 200) {
     const reason = textAt(value, 'error', 'reason') ?? textAt(value, 'error');
     return failedWith(`${origin}: it answered ${status}${reason ? `: ${reason}` : ''}`);

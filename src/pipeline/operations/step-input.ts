@@ -30,9 +30,7 @@ export function stepInput(diagnosis: CurrentDiagnosis): StepInput {
 }
 
 /** The pod that a step is about, when its Diagnosis names one. */
-export function podOfStep({
-  'pod.namespace': namespace,
-  'pod.name': name,
-}: StepInput): PodName | undefined {
+export function podOfStep(input: StepInput): PodName | undefined {
+  const { 'pod.namespace': namespace, 'pod.name': name } = input;
   return namespace && name ? { namespace, name } : undefined;
 }

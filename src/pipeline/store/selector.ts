@@ -8,11 +8,8 @@ type Matches = (object: StoredObject) => boolean;
  * Whether an object is part of a selection; undefined if all are. Throws `BadRequest` for a malformed
  * selector.
  */
-export function matcherOf({
-  namespace,
-  labelSelector,
-  fieldSelector,
-}: Selection): Matches | undefined {
+export function matcherOf(selection: Selection): Matches | undefined {
+  const { namespace, labelSelector, fieldSelector } = selection;
   const tests = [
     ...requirements(labelSelector).map((text) =>
       testOf(text, ({ metadata }, name) => fieldAt(metadata.labels, name)),

@@ -64,11 +64,14 @@ export async function openDatabase(path: string, bytesMax: number): Promise<Data
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; ROLLBACK');
     database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216');
     const version = requireKnown(database, path);
-    if (sizeBytes <= CHECKED_AT_START_BYTES_MAX) requireSound(database, path);
+    if (sizeBytes <= CHECKED_AT_START_BYTES_MAX) {
+      const found = pragma(database, 'quick_check(1)');
+      if (found !== 'ok') throw damaged(path, String(found));
+    }
     if (version < SCHEMA_VERSION) migrate(database, version);
     // After the migration, which must succeed on a full store too.
     database.exec(
-      `PRAGMA max_page_count = ${Math.floor(bytesMax / pragma(database, 'page_size'))}`,
+      `PRAGMA max_page_count = ${Math.floor(bytesMax / Number(pragma(database, 'page_size')))}`,
     );
     return database;
   } catch (error) {
@@ -114,17 +117,12 @@ function requireOwn(path: string): { readonly sizeBytes: number } {
 const MAGIC = Buffer.from('SQLite format 3');
 
 function requireKnown(database: DatabaseSync, path: string): number {
-  const version = pragma(database, 'user_version');
+  const version = Number(pragma(database, 'user_version'));
   if (version >= 1 && version <= SCHEMA_VERSION) return version;
   throw new StoreFileError(
     `${path}: schema version ${version}, and this kubediag supports versions up to ${SCHEMA_VERSION}`,
     'use the kubediag that wrote it, or move the file elsewhere to start with an empty store',
   );
-}
-
-function requireSound(database: DatabaseSync, path: string): void {
-  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
-  if (found !== 'ok') throw damaged(path, String(found));
 }
 
 function fileErrorOf(path: string, error: unknown): StoreFileError {
@@ -215,6 +213,6 @@ export function tryReserve(database: DatabaseSync): unknown {
   }
 }
 
-function pragma(database: DatabaseSync, name: string): number {
-  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+function pragma(database: DatabaseSync, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
