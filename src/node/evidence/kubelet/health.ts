@@ -22,9 +22,7 @@ export const health = defineEvidence<Health>({
   command: 'kubectl get --raw /api/v1/nodes/NODE/proxy/healthz',
   collect: async (snapshot) => {
     const pages = pagesOf(await requireRunning(snapshot), '/healthz', '/healthz/syncloop');
-    return firstAnswer(pages, (page) => askHealth(snapshot, page), {
-      what: 'health of the kubelet',
-    });
+    return firstAnswer(pages, (page) => askHealth(snapshot, page), 'health of the kubelet');
   },
 });
 

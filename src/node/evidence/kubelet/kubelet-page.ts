@@ -28,7 +28,8 @@ export function pagesOf(
 export async function firstAnswer<T>(
   pages: readonly KubeletPage[],
   read: (page: KubeletPage) => Promise<T>,
-  { what, ifNone }: { readonly what: string; readonly ifNone?: string },
+  what: string,
+  ifNone?: string,
 ): Promise<T> {
   const failures: string[] = [];
   for (const page of pages) {

@@ -30,15 +30,11 @@ export interface LogEntry {
 }
 
 /** One file or journal that was read, and which time it covers. */
-export interface LogSource {
+export interface LogSource extends Pick<LogLines, 'linesRead' | 'bytesRead' | 'isWhole'> {
   readonly origin: Origin;
   /** Absent when the line there has no time that we can read. */
   readonly firstTime?: Date;
   readonly lastTime?: Date;
-  readonly linesRead: number;
-  readonly bytesRead: number;
-  /** False when its beginning was left out. */
-  readonly isWhole: boolean;
   /** False when the zone of its times is not known: they were taken for UTC. */
   readonly isZoneKnown: boolean;
 }

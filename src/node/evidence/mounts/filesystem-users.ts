@@ -6,9 +6,9 @@ import { isNamed } from '../pods/orphan-messages.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
 import { isWithin, unlessMissing } from '../text/file-path.ts';
 import { unknownUse } from './left-readers.ts';
-import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
-import { mountShowing } from './mount-places.ts';
-import { type Mount, readMountTable } from './mount-table.ts';
+import { type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
+import { mountShowing, type PlacedMount } from './mount-places.ts';
+import { readMountTable } from './mount-table.ts';
 import { type HeldMount, openMounts, storedNamespaces } from './open-mounts.ts';
 import { isSuspectType } from './suspect-mounts.ts';
 
@@ -25,12 +25,6 @@ interface Forced {
   readonly device: string;
   readonly podUid: string;
   readonly confirmed?: string;
-}
-
-/** A mount of the filesystem in question, in some namespace. */
-interface Copy {
-  readonly mount: Mount;
-  readonly namespace: MountNamespace;
 }
 
 /** By the id of a mount, the device of its filesystem: "254:1". */
@@ -60,7 +54,7 @@ export async function filesystemUser(
   );
 }
 
-export function copiesOf(device: string, { namespaces }: MountNamespaces): readonly Copy[] {
+export function copiesOf(device: string, { namespaces }: MountNamespaces): readonly PlacedMount[] {
   return namespaces.flatMap((namespace) =>
     namespace.table.mounts
       .filter((mount) => mount.device === device)
@@ -68,13 +62,13 @@ export function copiesOf(device: string, { namespaces }: MountNamespaces): reado
   );
 }
 
-export function whereIs({ mount, namespace }: Copy): string {
+export function whereIs({ mount, namespace }: PlacedMount): string {
   return `${mount.target} in the mounts of ${namespace.processName} (pid ${namespace.pid})`;
 }
 
 /** Every mount of it is of an orphaned pod, or the global one that such pods share. */
 async function livePod(
-  copies: readonly Copy[],
+  copies: readonly PlacedMount[],
   snapshot: Snapshot,
   isSettled: (podUid: string) => boolean,
 ): Promise<User | undefined> {
@@ -113,7 +107,7 @@ async function livePod(
 /** Links are read and never followed, so the holder is found without touching the mount. */
 async function holder(
   device: string,
-  copies: readonly Copy[],
+  copies: readonly PlacedMount[],
   snapshot: Snapshot,
   ownMounts: MountDevices,
 ): Promise<User | undefined> {
@@ -192,7 +186,10 @@ function wordsOf({ pid, processName, file }: HeldMount): string {
 }
 
 /** A layer on it lives in the overlay's options, with no open file of anybody. */
-function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User | undefined {
+function overlay(
+  copies: readonly PlacedMount[],
+  { namespaces }: MountNamespaces,
+): User | undefined {
   const targets = [...new Set(copies.map(({ mount }) => mount.target))];
   for (const { table } of namespaces) {
     for (const mount of table.mounts) {
@@ -210,7 +207,10 @@ function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User
 }
 
 /** Loop devices and swap files are used by the kernel itself, and no process shows them. */
-async function backing(copies: readonly Copy[], snapshot: Snapshot): Promise<User | undefined> {
+async function backing(
+  copies: readonly PlacedMount[],
+  snapshot: Snapshot,
+): Promise<User | undefined> {
   const isHeld = (path: string) => copies.some(({ mount }) => isWithin(path, mount.target));
   const swaps = (await snapshot.node.ask('file', { path: '/proc/swaps' })).split('\n').slice(1);
   // /var/lib/kubelet/pods/.../mount/swapfile   file   2097148   0   -2

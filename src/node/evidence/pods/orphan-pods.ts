@@ -1,4 +1,5 @@
 import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import type { Proof } from '../../model/finding.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Containers, containers } from '../containers/containers.ts';
@@ -13,7 +14,7 @@ export type PodLife =
   | {
       readonly state: 'orphan';
       /** Who knows nothing of it any more, each with where that was seen. */
-      readonly agreed: readonly Absence[];
+      readonly agreed: readonly Proof[];
       /**
        * Not all who could know it could be asked: the kubelet's own list is not at hand or not
        * whole, or it takes pods from where we cannot look. After a restart of the runtime a live
@@ -23,11 +24,6 @@ export type PodLife =
       readonly needsConfirmation?: string;
     }
   | { readonly state: 'uncertain'; readonly why: string };
-
-export interface Absence {
-  readonly claim: string;
-  readonly origin: Origin;
-}
 
 export interface OrphanPods {
   /** Asks only as many as it takes: who is seen to run needs no further witness. */
@@ -126,7 +122,7 @@ function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife
   return { state: 'orphan', agreed, needsConfirmation: unknown ?? '' };
 }
 
-function absencesOf(files: StaticPods): readonly Absence[] {
+function absencesOf(files: StaticPods): readonly Proof[] {
   return [
     {
       claim: 'the runtime has no ready sandbox and no running container of this pod',

@@ -57,10 +57,9 @@ export async function readPodItems<T>(
   each: (item: unknown, origin: string | Origin) => T,
 ): Promise<PodItems<T>> {
   const pages = pagesOf(await requireRunning(snapshot), '/pods');
-  return firstAnswer(pages, (page) => askPods(snapshot, page, each), {
-    what: 'pods of the kubelet',
-    ifNone: 'none of its ports is open, or it did not say which',
-  });
+  const ifNone = 'none of its ports is open, or it did not say which';
+  const read = (page: KubeletPage) => askPods(snapshot, page, each);
+  return firstAnswer(pages, read, 'pods of the kubelet', ifNone);
 }
 
 interface PodItems<T> {

@@ -1,4 +1,5 @@
 import { attempt, type Snapshot } from '../../model/evidence.ts';
+import type { Proof } from '../../model/finding.ts';
 import type { Origin } from '../../model/origin.ts';
 import { type Health, health } from '../kubelet/health.ts';
 import { CLEANING_SILENCE_MS, CLEANING_SKIPPED_MS, CLEANING_WELL_MS } from '../limits.ts';
@@ -8,14 +9,8 @@ import { endOfLog, entriesOf, type KubeletLog, lastSyncLoop } from '../logs/log-
 /** Whether the loop that cleans up after deleted pods is running, according to the kubelet. */
 export type CleaningLoop =
   | { readonly state: 'turns'; readonly origin: Origin }
-  | { readonly state: 'still'; readonly sign: StillSign }
+  | { readonly state: 'still'; readonly sign: Proof }
   | { readonly state: 'unknown'; readonly why: string };
-
-interface StillSign {
-  readonly claim: string;
-  readonly text: string;
-  readonly origin: Origin;
-}
 
 /**
  * It is said to turn only where its health check says so and nothing in its log speaks against it:
@@ -38,7 +33,7 @@ export async function cleaningLoop(snapshot: Snapshot): Promise<CleaningLoop> {
 }
 
 /** The page says for five minutes that all is well; the log can show earlier that it is not. */
-function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): StillSign | undefined {
+function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): Proof | undefined {
   const last = lastSyncLoop(log);
   const [began, end] = [last?.entry.time?.getTime(), endOfLog(log)?.getTime()];
   const silenceMs = began !== undefined && end !== undefined ? end - began : 0;

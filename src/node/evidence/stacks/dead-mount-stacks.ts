@@ -1,11 +1,9 @@
 import { defineEvidence } from '../../model/evidence.ts';
 import { mountProbes } from '../mounts/mount-probes.ts';
-import { type BlockedStack, threadStacks } from './thread-stacks.ts';
+import { type ThreadStacks, threadStacks } from './thread-stacks.ts';
 
 /** The stacks of blocked threads, read only where a mount does not answer. */
-export interface DeadMountStacks {
-  readonly threads: readonly BlockedStack[];
-}
+export type DeadMountStacks = Pick<ThreadStacks, 'threads'>;
 
 export const deadMountStacks = defineEvidence<DeadMountStacks>({
   id: 'dead-mount-stacks',

@@ -1,13 +1,9 @@
-import { type Origin, originText } from '../../model/origin.ts';
+import { originText } from '../../model/origin.ts';
+import type { LogEntry } from '../logs/log-entries.ts';
 import { leftoverName } from './leftover-names.ts';
 
 /** One line of the kubelet's log, wherever it was stored. */
-export interface LoggedLine {
-  readonly message: string;
-  readonly time?: Date | undefined;
-  readonly text: string;
-  readonly origin: Origin;
-}
+export type LoggedLine = Pick<LogEntry, 'message' | 'time' | 'text' | 'origin'>;
 
 /** A volume that the kubelet could not tear down, by its own words; all such lines of it together. */
 export interface TeardownFailure {

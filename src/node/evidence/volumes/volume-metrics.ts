@@ -26,7 +26,7 @@ export const volumeMetrics = defineEvidence<VolumeMetrics>({
       if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
       return parseVolumeMetrics(body, origin);
     };
-    return firstAnswer(pages, read, { what: 'metrics of the kubelet', ifNone: 'no port' });
+    return firstAnswer(pages, read, 'metrics of the kubelet', 'no port');
   },
 });
 
