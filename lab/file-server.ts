@@ -81,8 +81,8 @@ function serve(device: number, mannerNow: () => Manner): Server {
       }
     });
   // If the requester is gone the kernel rejects the response, which is harmless.
-  const send = (answer: Buffer | undefined, then = () => {}) =>
-    answer && write(device, answer, 0, answer.length, null, then);
+  const send = (bytes: Buffer | undefined, then = () => {}) =>
+    bytes && write(device, bytes, 0, bytes.length, null, then);
   take();
   return { greeted: greeted.promise, ended: ended.promise };
 }

@@ -121,7 +121,6 @@ function startHolder(words: readonly string[]) {
         errors = `${errors}${chunk.toString()}`.slice(0, OUTPUT_BYTES_MAX);
       },
       onEnd: ended.resolve,
-      onGone: () => {},
     },
   );
   const heard = (word: string) =>

@@ -5,21 +5,16 @@ import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { unlessGone } from './unless-gone.ts';
 
-/** How to run a command on a practice node: this program, with these arguments before the command. */
-export interface NodeEntry {
-  readonly program: string;
-  readonly into: readonly string[];
-  /** Call it after the command has ended. */
-  readonly close: () => void;
-}
-
 const NAMESPACES = { mount: 'mnt', pid: 'pid', net: 'net', uts: 'uts' };
 
 /**
+ * How to run a command on a practice node: `program` with `into` before the command; `close` after it has
+ * ended.
+ *
  * Enters the namespaces of a first process through its directory in /proc, which we hold open: it stays
  * that of this very process, while the PID may be reused after its end.
  */
-export function openNodeEntry({ pid, startTime }: ProcessMark): NodeEntry {
+export function openNodeEntry({ pid, startTime }: ProcessMark) {
   const folder = unlessGone(() => openSync(`/proc/${pid}`, 'r'));
   if (folder === undefined) throw gone();
   const held = `/proc/${process.pid}/fd/${folder}`;

@@ -85,7 +85,6 @@ function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
         errors = `${errors}${chunk.toString()}`.slice(0, OUTPUT_BYTES_MAX);
       },
       onEnd: (how) => end(errors.trim() || how),
-      onGone: () => {},
     },
   );
   return {

@@ -24,7 +24,6 @@ export async function runEntry(): Promise<void> {
       onOutput: (chunk) => void process.stdout.write(chunk),
       onErrorOutput: (chunk) => void process.stderr.write(chunk),
       onEnd: ended.resolve,
-      onGone: () => {},
     },
   );
   const server = createServer(passOn);

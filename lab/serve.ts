@@ -57,21 +57,11 @@ export async function serveLab(
   );
 }
 
-interface Entry {
-  readonly url: string;
-  /** Settles when the agent answers. */
-  readonly serving: Promise<'serving'>;
-  readonly ended: Promise<string>;
-  /** The standard error of the agent. */
-  readonly errors: () => string;
-  close(): void;
-}
-
 /**
  * The practice node has its own network. But a listening socket stays in the network namespace where it
  * was created, so we open it here and pass it to a part of the lab inside.
  */
-async function openEntry(lab: RunningLab, where: Where): Promise<Entry> {
+async function openEntry(lab: RunningLab, where: Where) {
   const server = await listening(where);
   const { address, port } = server.address() as { readonly address: string; readonly port: number };
   const serving = Promise.withResolvers<'serving'>();
@@ -98,15 +88,16 @@ async function openEntry(lab: RunningLab, where: Where): Promise<Entry> {
         errors = last(errors, chunk);
       },
       onEnd: ended.resolve,
-      onGone: () => {},
     },
   );
   // From here on only the part inside accepts connections.
   server.close();
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    /** Settles when the agent answers. */
     serving: serving.promise,
     ended: ended.promise.finally(way.close),
+    /** The standard error of the agent. */
     errors: () => errors,
     close: () => entry.endInput(),
   };

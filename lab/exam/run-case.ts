@@ -86,10 +86,7 @@ async function orFailure(action: () => Promise<Answers>): Promise<Answers> {
 
 type Time = <T>(part: string, action: () => Promise<T>) => Promise<T>;
 
-function partClock(onPart: OnPart): {
-  readonly time: Time;
-  readonly parts: Record<string, number>;
-} {
+function partClock(onPart: OnPart) {
   const parts: Record<string, number> = {};
   const time: Time = async (part, action) => {
     const begun = performance.now();

@@ -107,7 +107,7 @@ export class SyncLoop {
     const reported = this.#options.objects();
     const context = this.context(this.#versionOfIteration());
     this.#hear(reported.pods, context);
-    const syncs = reported.pods.map((pod) =>
+    const syncs = reported.pods.map(async (pod) =>
       this.#workers.get(pod.uid)?.sync(pod, reported, sight, context),
     );
     await Promise.all(syncs);

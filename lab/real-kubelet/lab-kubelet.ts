@@ -10,14 +10,11 @@ const NETWORK = '/var/lib/containerd/cni/conf/10-none.conflist';
 const PLUGIN_FOLDER = `${PLACES.kubeletRoot}/volume-plugins`;
 const RUNTIME = `unix://${PLACES.runtimeSocket}`;
 
-/** The files and arguments of a real kubelet on a practice node. */
-export interface LabKubelet {
-  readonly files: Readonly<Record<string, object>>;
-  readonly words: readonly string[];
-}
-
-/** No authentication: only the practice node can reach this kubelet. */
-export function labKubelet(name: string, version: string): LabKubelet {
+/**
+ * The files and arguments of a real kubelet on a practice node. No authentication: only the practice node
+ * can reach it.
+ */
+export function labKubelet(name: string, version: string) {
   const { config, flags } = kubeletSettings(version, {
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },

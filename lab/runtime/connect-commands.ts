@@ -39,8 +39,8 @@ export function connectCommands(
     async createContainer(podSandboxId, pod, options) {
       const sandboxConfig = configOf(pod);
       const config = containerConfigOf(sandboxConfig, options, options.image);
-      const logs = join(sandboxConfig.logDirectory, options.name);
-      if (config.logPath) await mkdir(logs, { recursive: true });
+      const logFolder = join(sandboxConfig.logDirectory, options.name);
+      if (config.logPath) await mkdir(logFolder, { recursive: true });
       const types = [drive.CreateContainerRequest, drive.CreateContainerResponse] as const;
       const request = { podSandboxId, config, sandboxConfig };
       return (await ask('CreateContainer', types, request)).containerId;

@@ -21,7 +21,7 @@ export interface CompanionEvents {
   /** It ended, or could not be started: then it has no exit. Not called once it was abandoned. */
   readonly onEnd: (why: string, exit?: CompanionExit) => void;
   /** It was abandoned, and has died since. */
-  readonly onGone: () => void;
+  readonly onGone?: () => void;
 }
 
 /** As Node.js reports it: one of the two is null. */
@@ -53,7 +53,7 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
     end(`it could not be started: ${error.message}`),
   );
   child?.on('exit', (code, signal) => {
-    if (isAbandoned) events.onGone();
+    if (isAbandoned) events.onGone?.();
     else end(`it ended with ${signal ?? `code ${code}`}`, { code, signal });
   });
   // With no file descriptors left there is a child object, but it has no pipes.

@@ -107,7 +107,6 @@ function startBpftrace(
         if (hasBegun) onDone();
         else onFailure(reasonIn(errors) || why);
       },
-      onGone: () => {},
     },
   );
 }
