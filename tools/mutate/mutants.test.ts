@@ -12,6 +12,7 @@ test.each([
   ['a condition', 'if (isDone) stop();', 'negate condition: isDone -> !(isDone)'],
   ['a comparison', 'export const a = b === c;', 'change operator: b === c -> (b) !== (c)'],
   ['a limit', 'export const a = b < c;', 'change operator: b < c -> (b) <= (c)'],
+  ['a time that may be 0', 'export const a = bMs > 0;', 'change operator: bMs > 0 -> (bMs) >= (0)'],
   ['and', 'export const a = b && c;', 'swap && and ||: b && c -> (b) || (c)'],
   ['a default', 'export const a = b ?? c;', 'drop default: b ?? c -> b'],
   ['a place', 'export const a = b[0];', 'change number: 0 -> 1'],
@@ -33,9 +34,11 @@ test.each([
   ['a sentence, for it is checked elsewhere', "export const a = 'the pod waits';"],
   ['the test of a loop, which would not end', 'while (a < b) { }'],
   ['an entry of a constant list', "export const a = new Set(['b', 7]);"],
+  ['the order of two times', 'export const a = b.getTime() < c || ageMs > RECENT_MS;'],
   ['a part of an optional chain', 'export const a = b?.filter(f).length;'],
 ])('%s is not changed', (_, text) => {
-  expect(changesOf(text).filter((change) => !change.startsWith('empty array'))).toEqual([]);
+  const changes = changesOf(text).filter((change) => !/^(empty array|swap)/.test(change));
+  expect(changes).toEqual([]);
 });
 
 test('each mutant changes what it says and nothing else', () => {
