@@ -176,3 +176,66 @@ test.each([
 ])('the state that a runtime calls %s is %s', (name, state) => {
   expect(stateIn(name)).toBe(state);
 });
+
+test('what a runtime says of containers that the kubelet did not make is read without its marks', async () => {
+  const message = {
+    containers: [
+      { id: 'a', metadata: { name: 'mqtt' }, labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } },
+      { id: 'b', state: 'CONTAINER_RUNNING', createdAt: '12x' },
+    ],
+  };
+  const snapshot = takeSnapshot(workerAnswering('ListContainers', message));
+  const none = { podUid: '', podName: '', podNamespace: '', sandboxId: '', image: '' };
+  expect((await snapshot.of(containers)).containers).toEqual([
+    {
+      ...none,
+      id: 'a',
+      name: 'mqtt',
+      attempt: 0,
+      state: 'unknown',
+      createdAt: 0n,
+      isKeadmsBroker: true,
+      isKubelets: false,
+    },
+    {
+      ...none,
+      id: 'b',
+      name: '',
+      attempt: 0,
+      state: 'running',
+      createdAt: 0n,
+      isKeadmsBroker: false,
+      isKubelets: false,
+    },
+  ]);
+});
+
+test('a sandbox without a uid of its own has that of its labels', async () => {
+  const items = [
+    {
+      id: 'a',
+      metadata: { name: 'web-0', namespace: 'default' },
+      labels: { 'io.kubernetes.pod.uid': POD_UID },
+      state: 'SANDBOX_NOTREADY',
+    },
+    { id: 'b' },
+  ];
+  const snapshot = takeSnapshot(workerAnswering('ListPodSandbox', { items }));
+  expect((await snapshot.of(containers)).sandboxes).toEqual([
+    { id: 'a', podUid: POD_UID, podName: 'web-0', podNamespace: 'default', isReady: false },
+    { id: 'b', podUid: '', podName: '', podNamespace: '', isReady: false },
+  ]);
+});
+
+test('one that is older loses, though it was tried more often', async () => {
+  const worker = syntheticWorker({
+    mounts: [],
+    containers: [
+      { id: 'a', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', attempt: 9 },
+      { id: 'b', name: 'app', state: 'CONTAINER_RUNNING', createdAt: '20', attempt: 0 },
+    ],
+  }).build();
+  const { containers: list } = await takeSnapshot(worker).of(containers);
+  expect(newestContainer(list, POD_UID, 'app')?.id).toMatch(/^b/);
+  expect(newestContainer(list.toReversed(), POD_UID, 'app')?.id).toMatch(/^b/);
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DELETIONS_MAX, STACK_FRAMES_MAX } from '../limits.ts';
 import { isRelative, readDeletionTrace, removesContainerLog } from './deletion-trace.ts';
 
 const SEED = `bin deleted by command 'edgecore' with pid 55978 
@@ -98,4 +99,51 @@ test.each([
   ['a strace of something else', 'openat(AT_FDCWD, "bin", O_RDONLY) = 3\n'],
 ])('%s is no trace of deletions', (_, text) => {
   expect(readDeletionTrace(text)).toBeUndefined();
+});
+
+test.each([
+  [undefined, false],
+  ['', false],
+  ['/bin', false],
+  ['bin', true],
+  ['a/', true],
+])('%j is a relative name: %s', (name, expected) => {
+  expect(isRelative(name)).toBe(expected);
+});
+
+test.each([
+  ['sys_enter_unlinkat 31022 kubelet bin', [{ name: 'bin', call: 'unlinkat' }]],
+  ['unlink: pid=812 comm=rm path=/tmp/x', [{ name: '/tmp/x', call: 'unlink', pid: 812 }]],
+  ['command=rm file="a b" name=c', [{ name: 'a', process: 'rm' }]],
+  ['31022 kubelet unlinkat', []],
+  ['nothing that deletes', []],
+])('the head "%s"', (head, deletions) => {
+  const trace = readDeletionTrace(`${head}\n    4b8445 os.Remove+69 (/usr/bin/kubelet)\n`);
+  expect(trace?.deletions ?? []).toMatchObject(deletions);
+  expect(trace?.deletions ?? []).toHaveLength(deletions.length);
+});
+
+test('a stack that is longer than we read is cut, and the trace says so', () => {
+  const head = "bin deleted by command 'edgecore' with pid 55978\n";
+  const frames = (count: number) => '    48a9db main.call+27 (/usr/bin/edgecore)\n'.repeat(count);
+  const whole = readDeletionTrace(head + frames(STACK_FRAMES_MAX));
+  expect(whole?.isCut).toBe(false);
+  expect(whole?.deletions[0]?.stack).toHaveLength(STACK_FRAMES_MAX);
+  const longer = readDeletionTrace(head + frames(STACK_FRAMES_MAX + 1));
+  expect(longer?.isCut).toBe(true);
+  expect(longer?.deletions[0]?.stack).toHaveLength(STACK_FRAMES_MAX);
+});
+
+test('a stack above the first deletion belongs to nothing, and cuts nothing', () => {
+  const frames = '    48a9db main.call+27 (/usr/bin/edgecore)\n'.repeat(STACK_FRAMES_MAX + 1);
+  expect(readDeletionTrace(frames + SEED)).toMatchObject({ isCut: false, deletions: [{}] });
+});
+
+test('more deletions than we read are left out, and the trace says so', () => {
+  const line = 'unlink("a") = 0\n';
+  const whole = readDeletionTrace(line.repeat(DELETIONS_MAX));
+  expect(whole).toMatchObject({ tool: 'strace', isCut: false });
+  const longer = readDeletionTrace(line.repeat(DELETIONS_MAX + 1));
+  expect(longer?.isCut).toBe(true);
+  expect(longer?.deletions).toHaveLength(DELETIONS_MAX);
 });
