@@ -99,6 +99,30 @@ describe('the version of a running kubelet', () => {
   });
 
   test.each([
+    [401, 'denied'],
+    [403, 'denied'],
+    [500, 'failed'],
+  ])('with a page that answers %s is %s', async (status, failure) => {
+    const page = { answer: { status, body: METRICS } };
+    const maker = running({ http: page, https: page, printed: { failure: 'timeout' } });
+    expect((await failureOf(maker)).failure).toBe(failure);
+  });
+
+  test('that no source supports is unsupported, whatever else failed', async () => {
+    const maker = running({ printed: { answer: 'Kubernetes v1.18.8' } });
+    maker.link('/proc/812/exe', '/usr/bin/kubelet (deleted)');
+    expect((await failureOf(maker)).failure).toBe('unsupported');
+  });
+
+  test('is asked of hyperkube by the name of the kubelet', async () => {
+    const maker = running({ comm: 'hyperkube' });
+    const question = { program: '/proc/812/exe', arguments: ['kubelet', '--version'] };
+    maker.set('version', question, { answer: 'Kubernetes v1.17.4\n' });
+    maker.file('/proc/812/cmdline', '/usr/bin/hyperkube\0kubelet\0');
+    expect(await collect(maker)).toMatchObject({ text: 'v1.17.4' });
+  });
+
+  test.each([
     ['the file', '/usr/bin/kubelet', { ...PROGRAM, mode: 0o777 }],
     ['a folder', '/usr/bin', { mode: 0o1777 }],
     ['a folder, by a group', '/usr', { mode: 0o775 }],
@@ -264,4 +288,16 @@ describe('numbers', () => {
     const older = 'kubernetes_build_info{buildDate="1970",gitVersion="v1.18.8",major="1"} 1';
     expect(parseBuildInfo(older, 'x').text).toBe('v1.18.8');
   });
+});
+
+test.each([
+  ['no version at all', () => parseProgramVersion('usage: kubelet', 'test'), 'malformed'],
+  ['metrics without it', () => parseBuildInfo('up 1', 'test'), 'malformed'],
+  [
+    'a kubelet that was built without a version',
+    () => parseBuildInfo('kubernetes_build_info{git_version="v0.0.0-master+a"} 1', 'test'),
+    'unsupported',
+  ],
+])('%s', (_, parse, failure) => {
+  expect(parse).toThrow(expect.objectContaining({ failure }));
 });
