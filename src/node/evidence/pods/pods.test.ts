@@ -65,6 +65,48 @@ test('what a program wrote at its end is not taken for the words of the runtime'
   expect(parsed?.containerStatuses[0]?.messages).toEqual([]);
 });
 
+test('what a pod does not say is as Kubernetes has it by default', () => {
+  const bare = { metadata: { name: 'web-0', uid: 'u1' }, spec: { volumes: [{}, null] } };
+  expect(parsePods(listOf(bare), 'x')).toEqual([
+    {
+      uid: 'u1',
+      name: 'web-0',
+      namespace: 'default',
+      isTerminating: false,
+      isFromApi: false,
+      isFinished: false,
+      restartPolicy: 'Always',
+      initContainers: [],
+      volumes: [
+        { name: '', kind: 'unknown', object: undefined },
+        { name: '', kind: 'unknown', object: undefined },
+      ],
+      containerStatuses: [],
+    },
+  ]);
+});
+
+test.each([
+  ['Succeeded', true],
+  ['Failed', true],
+  ['Running', false],
+  ['Unknown', false],
+])('a pod that is %s has finished: %s', (phase, isFinished) => {
+  const [parsed] = parsePods(listOf({ ...pod, status: { phase } }), 'x');
+  expect(parsed?.isFinished).toBe(isFinished);
+});
+
+test('a pod that is being deleted, from the API server', () => {
+  const metadata = {
+    ...pod.metadata,
+    deletionTimestamp: '2026-04-04T16:30:00Z',
+    annotations: { 'kubernetes.io/config.source': 'api' },
+  };
+  expect(parsePods(listOf({ ...pod, metadata }), 'x')).toMatchObject([
+    { isTerminating: true, isFromApi: true },
+  ]);
+});
+
 test('a kubelet without pods writes null', () => {
   expect(parsePods('{"kind":"PodList","apiVersion":"v1","metadata":{},"items":null}', 'x')).toEqual(
     [],

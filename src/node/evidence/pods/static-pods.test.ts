@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import { nodes, ORPHAN } from '../../../../test/faults/dead-volume-mount.ts';
+import { makeFolder } from '../../../../test/synthetic-kubelet.ts';
 import { type NodeMaker, nodeNamed } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { parseKubeletConfig } from '../kubelet/kubelet-config.ts';
+import { CONFIG_FILES_MAX } from '../limits.ts';
 import { orphanPods } from './orphan-pods.ts';
+import { staticPods } from './static-pods.ts';
 
 const fixture = (name: string) => nodeNamed(name, nodes());
 
@@ -51,4 +54,46 @@ test('of an address of static pods a bundle only has whether there is one', () =
   expect(stored('https://a.example/?token=hunter2')).not.toContain('hunter2');
   expect(parseKubeletConfig(stored('https://a.example/'), path).hasStaticPodUrl).toBe(true);
   expect(parseKubeletConfig(stored(''), path).hasStaticPodUrl).toBe(false);
+});
+
+/** A node whose kubelet has static pods at this path. */
+function withPath(): NodeMaker {
+  const args = ['--pod-manifest-path=/etc/manifests', '--read-only-port=10255'];
+  return fixture('healthy').file('/proc/812/cmdline', `kubelet\0${args.join('\0')}\0`);
+}
+
+const VIEW = '/proc/812/root/etc/manifests';
+const staticPodsOn = (maker: NodeMaker) => takeSnapshot(maker.build()).of(staticPods);
+const manifest = (uid: string) => `apiVersion: v1\nkind: Pod\nmetadata: {uid: ${uid}}\n`;
+
+test('the uids of static pods are read from all files of their directory but hidden ones', async () => {
+  const maker = makeFolder(withPath(), '/proc/812/root', '/etc/manifests');
+  maker
+    .folder(VIEW, ['b.yaml', '.swp', 'a.json'])
+    .file(`${VIEW}/a.json`, '{"metadata": {"uid": "a1"}}')
+    .file(`${VIEW}/b.yaml`, manifest('b2'));
+  expect(await staticPodsOn(maker)).toEqual({
+    uids: new Set(['a1', 'b2']),
+    isNone: false,
+    claim: 'none of the 2 files of static pods has its uid',
+    origin: { file: VIEW },
+  });
+});
+
+test('the path of static pods may be a single file, or lead nowhere', async () => {
+  const single = makeFolder(withPath(), '/proc/812/root', '/etc/manifests', { type: 'file' });
+  single.file(VIEW, manifest('c3'));
+  expect(await staticPodsOn(single)).toMatchObject({ uids: new Set(['c3']), isNone: false });
+  const nowhere = withPath().missing('status', VIEW);
+  expect(await staticPodsOn(nowhere)).toMatchObject({ uids: new Set(), isNone: true });
+});
+
+test('a directory with more files than we read is too large', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `${index}.yaml`);
+  const maker = makeFolder(withPath(), '/proc/812/root', '/etc/manifests');
+  maker.folder(VIEW, names(CONFIG_FILES_MAX + 1));
+  await expect(staticPodsOn(maker)).rejects.toMatchObject({ failure: 'too-large' });
+  maker.folder(VIEW, names(CONFIG_FILES_MAX));
+  for (const name of names(CONFIG_FILES_MAX)) maker.missing('file', `${VIEW}/${name}`);
+  expect(await staticPodsOn(maker)).toMatchObject({ uids: new Set() });
 });
