@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
-import type { Change } from '../../src/hosts/cli/screens/report-changes.ts';
+import type { Change } from '../../src/hosts/cli/commands/watch.ts';
 import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/faulty-node.ts';
 import { hangVolumes, isWaiting, until, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';

@@ -86,15 +86,7 @@ const recover = command({
     3: 'the repair was refused, failed or interrupted',
   },
   needsRoot: true,
-  load: async () => {
-    const { recover: recoverFaults } = await import('../commands/recover.ts');
-    return ([fault], { confirm, ...options }, terminal) =>
-      recoverFaults(
-        fault,
-        { ...options, ...(confirm ? { confirm: confirm.join(',') } : {}) },
-        terminal,
-      );
-  },
+  load: async () => (await import('../commands/recover.ts')).recover,
 });
 
 const bundle = command({

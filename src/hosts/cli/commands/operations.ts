@@ -14,25 +14,16 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
     out(`${jsonText(list, 2)}\n`);
     return EXIT.clear;
   }
-  for (const {
-    operation,
-    path,
-    does,
-    repairs,
-    reads,
-    readsElse,
-    mayRead = [],
-    writes,
-  } of processors) {
+  for (const { operation, path, does, repairs, mayRead = [], ...keys } of processors) {
     const part = (label: string, text: string) => labelledText(label, text, width, { columns: 9 });
     const lines = [
       style('bold', operation),
       ...part('does', repairs ? `${does}; asks before` : does),
       ...part('path', path),
-      ...part('reads', reads.join(' ') || 'nothing'),
-      ...(readsElse ? part('or else', readsElse.join(' ')) : []),
+      ...part('reads', keys.reads.join(' ') || 'nothing'),
+      ...(keys.readsElse ? part('or else', keys.readsElse.join(' ')) : []),
       ...(mayRead.length > 0 ? part('may read', mayRead.join(' ')) : []),
-      ...part('writes', writes.join(' ')),
+      ...part('writes', keys.writes.join(' ')),
     ];
     out(`${lines.join('\n')}\n\n`);
   }

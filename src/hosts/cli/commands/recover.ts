@@ -23,7 +23,7 @@ import { journalIn } from './journal.ts';
 
 /** `kubediag recover [FAULT]`: without a name, fault by fault, each with a check of its own. */
 export async function recover(
-  name: string | undefined,
+  [name]: readonly string[],
   options: RecoverOptions,
   terminal: Terminal,
 ): Promise<number> {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import type { Change } from '../screens/report-changes.ts';
-import { changesText } from './watch.ts';
+import { type Change, changesText } from './watch.ts';
 
 const TERMINAL = { width: 80, style: (_: string, text: string) => text } as unknown as Terminal;
 

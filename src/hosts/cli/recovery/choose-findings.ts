@@ -5,15 +5,12 @@ import { type Finding, isActive } from '../../../node/model/finding.ts';
 import type { Unknown } from '../../../node/model/verdict.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
 import { groupedAlike } from '../screens/alike-findings.ts';
+import type { RecoverOptions } from './recovery-run.ts';
 
 type Seen = Pick<CheckResult, 'report' | 'judged'>;
 
 /** What the person asked for: one finding, all, or all that --yes covers. */
-export interface Asked {
-  readonly finding?: string;
-  readonly yes?: boolean;
-  readonly latent?: boolean;
-}
+type Asked = Pick<RecoverOptions, 'finding' | 'yes' | 'latent'>;
 
 export interface ChosenFindings {
   /** To be repaired, or to ask about. */

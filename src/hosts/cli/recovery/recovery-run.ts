@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
@@ -12,14 +13,19 @@ export interface RecoverOptions extends NodeOptions, GlobalOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly latent?: boolean;
-  readonly confirm?: string;
+  /** The words that plans ask for. */
+  readonly confirm?: readonly string[];
   readonly wait?: boolean;
   readonly stateDir?: string;
 }
 
 /** One `kubediag recover`, over all faults that it takes on. */
 export interface RecoveryRun {
-  readonly options: RecoverOptions & { readonly stateFolder: string };
+  readonly options: Omit<RecoverOptions, 'confirm'> & {
+    /** All words, with commas. */
+    readonly confirm?: string;
+    readonly stateFolder: string;
+  };
   readonly terminal: Terminal;
   /** Set once a signal no longer ends us, but stops us before the next action. */
   stop?: AbortSignal;
@@ -31,10 +37,10 @@ export interface RecoveryRun {
   readonly nodes: LiveNode[];
 }
 
-export function beginRun(options: RecoverOptions, terminal: Terminal): RecoveryRun {
-  const stateFolder = stateFolderOf(options);
-  const begun = { hasSettled: false, hasPlanned: false, nodes: [] };
-  return { options: { ...options, stateFolder }, terminal, ...begun };
+export function beginRun(given: RecoverOptions, terminal: Terminal): RecoveryRun {
+  const confirm = given.confirm?.join(',');
+  const options = defined({ ...given, confirm, stateFolder: stateFolderOf(given) });
+  return { options, terminal, hasSettled: false, hasPlanned: false, nodes: [] };
 }
 
 /** The node of a run. */

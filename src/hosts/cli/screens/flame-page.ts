@@ -1,5 +1,5 @@
 import type { Flame, ProfileFunction } from '../../../lib/go/profile.ts';
-import { amountOf } from './show-profile.ts';
+import { amountOf, percent } from './show-profile.ts';
 
 export interface FlamePage {
   readonly title: string;
@@ -70,10 +70,6 @@ interface Compact extends ReadonlyArray<string | number | Compact> {}
 
 function compact({ name, value, children }: Flame): Compact {
   return [name, value, ...children.map(compact)];
-}
-
-function percent(value: number, total: number): string {
-  return `${((value / total) * 100).toFixed(1)} %`;
 }
 
 function escaped(text: string): string {

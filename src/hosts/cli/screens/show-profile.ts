@@ -36,7 +36,7 @@ export function profileScreen(
 
 const FIGURES = '     flat  flat %       cum   cum %';
 
-function percent(value: number, total: number): string {
+export function percent(value: number, total: number): string {
   return `${((value / total) * 100).toFixed(1)} %`;
 }
 

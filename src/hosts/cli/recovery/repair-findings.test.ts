@@ -3,7 +3,7 @@ import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Snapshot } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
-import { awaitHealing } from './await-healing.ts';
+import { awaitHealing } from './repair-findings.ts';
 
 const HOUR_MS = 3_600_000;
 

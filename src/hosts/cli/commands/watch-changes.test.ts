@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
 import type { FindingState } from '../../../node/model/finding.ts';
-import { changesOf } from './report-changes.ts';
+import { changesOf } from './watch.ts';
 
 function finding(id: string, state: FindingState): FindingReport {
   return {
