@@ -117,6 +117,17 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
       if (alarm) expect(verdict.findings.map((finding) => finding.state)).toContain(alarm);
     });
 
+    test('has an id of its own for each finding', async () => {
+      const [{ findings } = { findings: [] }] = (await prepare(name)).report.faults;
+      const reasons = Map.groupBy(findings, ({ id }) => id);
+      const shared = [...reasons].filter(([, ofId]) => ofId.length > 1);
+      const advice = 'give each of these findings other pins: the id is made of them';
+      expect(
+        shared.map(([id, ofId]) => `${id}: ${ofId.map(({ reason }) => reason).join(', ')}`),
+        advice,
+      ).toEqual([]);
+    });
+
     test('has a report that is as the schema says, and holds nothing else', async () => {
       const report = JSON.parse(JSON.stringify((await prepare(name)).report));
       // Fields that the schema does not know would be missing from what it gives back.

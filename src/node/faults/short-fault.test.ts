@@ -11,12 +11,15 @@ const NOW = new Date('2026-01-02T03:04:05Z');
 const evidence = defineEvidence<any>({ id: 'it', title: 'It', collect: async () => 0 });
 const message = (reason: string) => ({ reason, means: '', summary: () => reason });
 
-function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown> | undefined) {
-  const fault = defineShortFault({
+function faultOf(checks: readonly [Check, ...Check[]]) {
+  return defineShortFault({
     ...{ id: 'a-fault', title: '', severity: 'info', references: [], affected: [] },
     ...{ checks, blastRadius: '', excluded: [], risk: '', steps: [{ text: 'look' }] },
   });
-  const verdict = fault.diagnose({ it, 'kernel-log': it } as never);
+}
+
+function judged(checks: readonly [Check, ...Check[]], it: Maybe<unknown> | undefined) {
+  const verdict = faultOf(checks).diagnose({ it, 'kernel-log': it } as never);
   return [verdict.state, ...verdict.findings.map(({ state, reason }) => `${state} ${reason}`)];
 }
 
@@ -135,6 +138,43 @@ test('steps can depend on the limit', () => {
   const [finding] = fault.diagnose({ it: known(2_097_152) } as never).findings;
   expect(finding?.alternatives).toEqual([{ text: 'risk: none' }, { text: 'raise it to 4194304' }]);
   expect(finding).not.toHaveProperty('max');
+});
+
+function findingsOf(checks: readonly [Check, ...Check[]], evidenceById: object) {
+  return faultOf(checks).diagnose(evidenceById as never).findings;
+}
+
+test('a line in a log about the same thing is further proof of the worse finding', () => {
+  const origin = { source: 'it' };
+  const use = (value: number) => ({
+    ...{ value, warnAt: 8, failAt: 10, max: 10, pins: { disk: 'sda' } },
+    proof: [{ claim: 'in use', origin }],
+  });
+  const full = threshold({
+    ...{ evidence, measure: (value: number) => [use(value)] },
+    ...{ warn: message('Soon'), fail: message('Full') },
+  });
+  const lines = known(log(at('03:00:00', 'sda'), at('03:01:00', 'sdb')));
+  const found = (value: number, isSupplement: boolean) =>
+    findingsOf([full, said(isSupplement)], { it: known(value), 'kernel-log': lines }).map(
+      ({ reason, proof, pins }) => [reason, proof.length, pins],
+    );
+  const other = ['Failed', 1, { disk: 'sdb' }];
+  expect(found(10, true)).toEqual([['Full', 2, { disk: 'sda' }], other]);
+  expect(found(10, false)).toEqual([['Full', 2, { disk: 'sda' }], other]);
+  expect(found(8, false)).toEqual([['Failed', 2, { disk: 'sda' }], other]);
+});
+
+test('findings of two checks that name no thing have different ids', () => {
+  const full = (reason: string) =>
+    threshold({
+      ...{ evidence, warn: message(`${reason}Soon`), fail: message(reason) },
+      measure: (value: number) => [{ value, warnAt: 8, failAt: 10, proof: [] }],
+    });
+  const pinsAt = (value: number) =>
+    findingsOf([full('A'), full('B'), full('C')], { it: known(value) }).map(({ pins }) => pins);
+  expect(pinsAt(10)).toEqual([{}, { check: 'B' }, { check: 'C' }]);
+  expect(pinsAt(8)).toEqual(pinsAt(10));
 });
 
 test('a supplement only adds notes', () => {

@@ -1,6 +1,13 @@
 import type { Evidence, Maybe } from '../model/evidence.ts';
 import { type AnyFault, defineFault, type Fault } from '../model/fault.ts';
-import type { Finding, FindingState, Proof, Step, Subject } from '../model/finding.ts';
+import {
+  FINDING_STATES,
+  type Finding,
+  type FindingState,
+  type Proof,
+  type Step,
+  type Subject,
+} from '../model/finding.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import { type Unknown, unknownFrom, verdictOf } from '../model/verdict.ts';
 
@@ -8,7 +15,10 @@ import { type Unknown, unknownFrom, verdictOf } from '../model/verdict.ts';
 export interface Fact {
   readonly proof: readonly Proof[];
   readonly subject?: Subject;
-  /** Names the thing, where a node can have several; the id of the finding is made of it. */
+  /**
+   * Names the thing, where a node can have several; the id of the finding is made of it. A line in a
+   * log about the same thing is further proof of the finding that another check made.
+   */
   readonly pins?: Readonly<Record<string, string | number>>;
   /** The present limit, for steps that raise it. */
   readonly max?: number;
@@ -72,6 +82,11 @@ export function defineShortFault(short: ShortFault): Fault {
   const { checks, blastRadius, excluded, risk, steps, prevention, ...given } = short;
   const { isOfTheNode = true, isOfTheMoment = !checks.every(readsLog), ...manifest } = given;
   const logSignatures = checks.flatMap((check) => check.logSignatures ?? []);
+  const distinctChecks = checks.map((check) =>
+    checks.find((each) => readsLog(each) === readsLog(check)) === check
+      ? check
+      : pinnedByReason(check),
+  );
   const common = { blastRadius, excluded, ...(prevention && { prevention }) };
   const findingOf = ({ max, ...seen }: Observation): Finding => {
     const own = typeof steps === 'function' ? steps({ ...seen, ...(max && { max }) }) : steps;
@@ -94,16 +109,44 @@ export function defineShortFault(short: ShortFault): Fault {
     logSignatures,
     suspicions: { quoted: logSignatures.map(({ id }) => id), ...manifest.suspicions },
     diagnose: (evidence: Readonly<Record<string, Maybe<unknown>>>) => {
-      const seen = checks.flatMap((check) => judged(check, evidence[check.evidence.id]));
+      const results = distinctChecks.flatMap((check) => judged(check, evidence[check.evidence.id]));
+      const observations = results.flatMap((each) => ('why' in each ? [] : [each]));
       return verdictOf({
-        findings: seen.flatMap((each) => ('why' in each ? [] : [findingOf(each)])),
-        unknowns: seen.filter((each) => 'why' in each),
+        findings: oneForEachThing(observations).map(findingOf),
+        unknowns: results.filter((each) => 'why' in each),
       });
     },
   });
 }
 
 const readsLog = ({ logSignatures }: Check) => logSignatures !== undefined;
+
+/** Findings that name no thing get another id than those of an earlier check. */
+function pinnedByReason(check: Check): Check {
+  const pins = { check: check.messages[0]?.reason ?? '' };
+  const withPins = (each: Observation | Unknown) =>
+    'why' in each || Object.keys(each.pins ?? {}).length > 0 ? each : { ...each, pins };
+  return { ...check, observe: (value) => check.observe(value).map(withPins) };
+}
+
+/** One finding for each thing: the worst, with the proof of the others, such as a line in a log. */
+function oneForEachThing(observations: readonly Observation[]): readonly Observation[] {
+  const byThing = Map.groupBy(observations, ({ pins = {} }) =>
+    JSON.stringify(Object.entries(pins).toSorted()),
+  );
+  return [...byThing.values()].map((group) =>
+    group.toSorted((left, right) => rank(left) - rank(right)).reduceRight(joined),
+  );
+}
+
+function joined(other: Observation, worse: Observation): Observation {
+  return { ...other, ...worse, proof: [...worse.proof, ...other.proof] };
+}
+
+/** Of two with the same state, the one without proof comes last: it only says what the node lacks. */
+function rank({ state, proof }: Observation): number {
+  return FINDING_STATES.indexOf(state) + (proof.length > 0 ? 0 : 0.5);
+}
 
 function needOf(optional: Evidence<unknown>, checks: readonly Check[]) {
   const isSupplement = checks.every((each) => each.evidence !== optional || each.isSupplement);

@@ -5,14 +5,16 @@ import { conntrackTableFull } from './fault.ts';
 const TABLE = '/proc/sys/net/netfilter/nf_conntrack';
 const DROPPED = 'kernel: nf_conntrack: table full, dropping packet';
 const logged = (...kernelLog: readonly string[]) => syntheticWorker({ kernelLog });
-const used = (count: number, limit = 65_536) =>
-  syntheticWorker({}).file(`${TABLE}_count`, `${count}\n`).file(`${TABLE}_max`, `${limit}\n`);
+const DROPPED_LATELY = `2026-01-02T03:00:00+0000 worker-7 ${DROPPED}`;
+const used = (count: number, limit = 65_536, node = syntheticWorker({})) =>
+  node.file(`${TABLE}_count`, `${count}\n`).file(`${TABLE}_max`, `${limit}\n`);
 
 describeFault(conntrackTableFull, {
   nodes: {
     healthy: syntheticWorker({}),
     'active-full': used(65_536),
-    'benign-dropped-lately': logged(`2026-01-02T03:00:00+0000 worker-7 ${DROPPED}`),
+    'active-full-and-logged': used(65_536, 65_536, logged(DROPPED_LATELY)),
+    'benign-dropped-lately': logged(DROPPED_LATELY),
     'latent-nearly-full': used(56_000),
     'look-alike-below-the-warning': used(55_000),
     'look-alike-without-limit': used(65_536, 0),
@@ -21,6 +23,7 @@ describeFault(conntrackTableFull, {
       '2026-01-02T03:00:00+0000 worker-7 kernel: nf_conntrack: table full in netns 4026532541, dropping packet',
     ),
     'benign-not-loaded': syntheticWorker({}).missing('file', `${TABLE}_count`),
+    'benign-unloaded-lately': logged(DROPPED_LATELY).missing('file', `${TABLE}_count`),
     'unclear-other-namespace': syntheticWorker({}).link('/proc/self/ns/net', 'net:[4026532541]'),
     'unclear-not-a-number': syntheticWorker({}).file(`${TABLE}_max`, 'many\n'),
   },
