@@ -143,7 +143,6 @@ export interface ProgramMemory {
   readonly read: (address: number, length: number) => Uint8Array;
 }
 
-/** The program as its file has it. */
 export function programInFile(elf: Elf): Program {
   return {
     elf,

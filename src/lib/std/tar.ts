@@ -1,4 +1,3 @@
-/** A file in an archive. */
 export interface TarEntry {
   readonly name: string;
   readonly content: Uint8Array;

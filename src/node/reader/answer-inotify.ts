@@ -9,17 +9,13 @@ import { IS_DENIED, tableText, unlessFailed, unlessGone } from './read-file.ts';
 const INOTIFY = 'anon_inode:inotify';
 const CHUNK_BYTES = 64 * 1024;
 
-/** Bytes that all instances together may still take. */
-interface Budget {
-  left: number;
-}
-
 /** Every inotify instance that a process holds; one that a child inherited counts once. */
 export function inotifyInstances(
   hostRoot: string,
   bytesMax = INOTIFY_BYTES_MAX,
 ): readonly InotifyInstance[] {
   const proc = procIn(hostRoot);
+  // Bytes that all instances together may still take.
   const budget = { left: bytesMax };
   const held = pidsIn(proc).flatMap((pid) => unlessGone(() => heldBy(proc, pid, budget)) ?? []);
   const all = new Set(held.map(({ instance, hash }) => key(instance.pid, instance, hash)));
@@ -39,7 +35,7 @@ function key(pid: number, { descriptor }: InotifyInstance, hash: string): string
   return `${pid} ${descriptor} ${hash}`;
 }
 
-function heldBy(proc: string, pid: string, budget: Budget): readonly Held[] {
+function heldBy(proc: string, pid: string, budget: { left: number }): readonly Held[] {
   const folder = `${proc}/${pid}`;
   const descriptors = readdirSync(`${folder}/fd`).filter(
     (name) => unlessGone(() => readlinkSync(`${folder}/fd/${name}`)) === INOTIFY,
@@ -63,7 +59,7 @@ function heldBy(proc: string, pid: string, budget: Budget): readonly Held[] {
 }
 
 /** Counts the watches and stores none: a user may have a million of them. */
-function watchesIn(path: string, budget: Budget): { count: number; hash: string } {
+function watchesIn(path: string, budget: { left: number }): { count: number; hash: string } {
   const hash = createHash('sha256');
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const file = openSync(path, 'r');

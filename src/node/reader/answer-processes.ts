@@ -70,7 +70,7 @@ function homeOf(folder: string): Pick<ProcessEntry, 'cgroups' | 'mountNamespace'
 }
 
 // 5:memory:/kubepods/burstable/pod6f1c2a9e-.../4f0c...
-function cgroupsIn(text: string): readonly string[] {
+export function cgroupsIn(text: string): readonly string[] {
   const paths = text.split('\n').map((line) => line.split(':').slice(2).join(':'));
   return [...new Set(paths.filter((path) => path !== ''))];
 }

@@ -2,6 +2,7 @@ import { getSystemErrorName } from 'node:util';
 import { podOfCgroup } from '../evidence/pods/pod-of-cgroup.ts';
 import { attempt } from '../model/evidence.ts';
 import type { NodeReader } from '../model/node-reader.ts';
+import { cgroupsIn } from '../reader/answer-processes.ts';
 import type { TracerStop } from './bpftrace-line.ts';
 import { WAITING_MAX } from './limits.ts';
 import { type StackFrame, StackNamer } from './name-stack.ts';
@@ -204,10 +205,4 @@ async function factsOf(node: NodeReader, { pid, processName }: TracedCall) {
     },
     maps: maps.known ? maps.value : undefined,
   };
-}
-
-/** The paths of "0::/system.slice/kubelet.service", each once. */
-function cgroupsIn(text: string): readonly string[] {
-  const paths = text.split('\n').flatMap((line) => /^\d+:[^:]*:(\/.*)$/.exec(line)?.[1] ?? []);
-  return [...new Set(paths)];
 }
