@@ -26,7 +26,7 @@ import { syncLoopIn } from '../evidence/stacks/sync-loop.ts';
 import { syncLoopDump } from '../evidence/stacks/sync-loop-dump.ts';
 import { leftoverFolders } from '../evidence/volumes/leftover-folders.ts';
 import { teardownLog } from '../evidence/volumes/teardown-log.ts';
-import type { Evidence, Snapshot } from '../model/evidence.ts';
+import { type Evidence, type Snapshot, snapshotOf } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { type NodeReader, ReadError, type TreeFolder } from '../model/node-reader.ts';
 import { type Gathering, gather } from './gathering.ts';
@@ -240,27 +240,13 @@ function watchedIn({ parts }: Gathering): readonly WatchedDeletion[] {
 }
 
 /** A snapshot that has only the given texts. Nothing is guessed for the rest. */
-export function givenSnapshot(file: CaseFile): Snapshot {
-  const { values, collectors, node } = file;
-  const collected = new Map<Evidence<unknown>, Promise<unknown>>();
-  const collect = async (evidence: Evidence<unknown>): Promise<unknown> => {
-    if (values.has(evidence)) return values.get(evidence);
+export function givenSnapshot({ values, collectors, node }: CaseFile): Snapshot {
+  const around = { node, settings: {}, logSignatures: [] };
+  return snapshotOf(around, async <T>(evidence: Evidence<T>, snapshot: Snapshot) => {
+    if (values.has(evidence)) return values.get(evidence) as T;
     const special = collectors.get(evidence);
-    if (special) return special(snapshot);
+    if (special) return (await special(snapshot)) as T;
     if (evidence.isDerived) return evidence.collect(snapshot);
     throw new ReadError('not-recorded', evidence.title, 'not among what was given');
-  };
-  const snapshot: Snapshot = {
-    node,
-    settings: {},
-    logSignatures: [],
-    of<T>(evidence: Evidence<T>): Promise<T> {
-      const already = collected.get(evidence) as Promise<T> | undefined;
-      if (already) return already;
-      const collecting = collect(evidence);
-      collected.set(evidence, collecting);
-      return collecting as Promise<T>;
-    },
-  };
-  return snapshot;
+  });
 }

@@ -46,21 +46,13 @@ export interface Gathering {
   readonly parts: ReadonlyMap<TextKind, readonly Part[]>;
 }
 
-type Draft = {
-  files: TakenFile[];
-  tables: GivenTable[];
-  runtime: GivenRuntime;
-  pods: Pod[];
-  hasPodList: boolean;
-  podOrigin?: Origin;
-  versions: KubeletVersion[];
-  isVersionCut: boolean;
-  notes: string[];
-  commandLine: string[];
-  refusals: StartRefusal[];
-  paths: string[];
-  parts: Map<TextKind, Part[]>;
-};
+/** The same while it is gathered. */
+type Draft = { -readonly [K in keyof Gathering]: Growing<Gathering[K]> };
+type Growing<T> = T extends readonly (infer U)[]
+  ? U[]
+  : T extends ReadonlyMap<infer K, readonly (infer V)[]>
+    ? Map<K, V[]>
+    : T;
 
 /** Recognises each file by what stands in it, never by its name. */
 export async function gather(files: readonly GivenFile[]): Promise<Gathering> {

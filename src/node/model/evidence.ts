@@ -22,6 +22,23 @@ export interface Snapshot {
   of<T>(evidence: Evidence<T>): Promise<T>;
 }
 
+/** A snapshot that collects each kind of evidence at most once, by `collect`. */
+export function snapshotOf(
+  around: Omit<Snapshot, 'of'>,
+  collect: <T>(evidence: Evidence<T>, snapshot: Snapshot) => Promise<T>,
+): Snapshot {
+  const collected = new Map<Evidence<unknown>, Promise<unknown>>();
+  const snapshot: Snapshot = {
+    ...around,
+    of<T>(evidence: Evidence<T>): Promise<T> {
+      const collecting = collected.get(evidence) ?? collect(evidence, snapshot);
+      collected.set(evidence, collecting);
+      return collecting as Promise<T>;
+    },
+  };
+  return snapshot;
+}
+
 /** What a person, or an earlier check, knows and the node does not show. */
 export interface SnapshotOptions {
   readonly kubeletPid?: number | undefined;

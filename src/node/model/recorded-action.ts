@@ -1,32 +1,26 @@
 import { fieldAt } from '../../lib/std/json.ts';
+import {
+  either,
+  has,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  type Shape,
+  text,
+} from '../../lib/std/shape.ts';
 import type { Action, ActionArguments, ActionKind, Outcome } from './action.ts';
 
-type Shape = 'number' | 'string' | 'strings';
+const MOUNT = { id: number, parent: number, device: text, root: text, target: text };
 
 /** The arguments of every kind of action, or this does not compile. */
-const ARGUMENTS: {
-  readonly [K in ActionKind]: Readonly<Record<keyof ActionArguments[K], Shape>>;
-} = {
-  unmount: { id: 'number', parent: 'number', device: 'string', root: 'string', target: 'string' },
-  'force-unmount': {
-    id: 'number',
-    parent: 'number',
-    device: 'string',
-    root: 'string',
-    target: 'string',
-    fsType: 'string',
-    podUid: 'string',
-  },
-  'set-aside': { podUid: 'string', volume: 'string', inode: 'string' },
-  'remove-empty-directory': { podUid: 'string', plugin: 'string', leftovers: 'strings' },
-  'remove-container': {
-    socket: 'string',
-    container: 'string',
-    sandbox: 'string',
-    createdAt: 'string',
-    name: 'string',
-  },
-  'restore-symlink': { path: 'string', target: 'string' },
+const ARGUMENTS: { readonly [K in ActionKind]: Shape<ActionArguments[K]> } = {
+  unmount: MOUNT,
+  'force-unmount': { ...MOUNT, fsType: text, podUid: text },
+  'set-aside': { podUid: text, volume: text, inode: text },
+  'remove-empty-directory': { podUid: text, plugin: text, leftovers: listOf(text) },
+  'remove-container': { socket: text, container: text, sandbox: text, createdAt: text, name: text },
+  'restore-symlink': { path: text, target: text },
 };
 
 /** Whether a line of a journal holds a whole action. A kind that we do not know may have any arguments. */
@@ -34,30 +28,15 @@ export function isRecordedAction(value: unknown): value is Action {
   const kind = fieldAt(value, 'kind');
   if (typeof kind !== 'string') return false;
   if (!Object.hasOwn(ARGUMENTS, kind)) return true;
-  const shapes: Readonly<Record<string, Shape>> = ARGUMENTS[kind as ActionKind];
-  const confirmed = fieldAt(value, 'confirmed');
-  return (
-    (confirmed === undefined || typeof confirmed === 'string') &&
-    Object.entries(shapes).every(([name, shape]) => hasShape(fieldAt(value, name), shape))
-  );
+  const shape: Shape = ARGUMENTS[kind as ActionKind];
+  return has(shape)(value) && has({ confirmed: optional(text) })(value);
 }
 
-function hasShape(value: unknown, shape: Shape): boolean {
-  if (shape !== 'strings') return typeof value === shape;
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
+const isOutcome = either(
+  has({ state: oneOf('done'), note: optional(text) }),
+  has({ state: oneOf('refused', 'no-effect', 'failed'), what: text, why: text, todo: text }),
+);
 
 export function isRecordedOutcome(value: unknown): value is Outcome {
-  const isText = (field: string) => typeof fieldAt(value, field) === 'string';
-  const note = fieldAt(value, 'note');
-  switch (fieldAt(value, 'state')) {
-    case 'done':
-      return note === undefined || typeof note === 'string';
-    case 'refused':
-    case 'no-effect':
-    case 'failed':
-      return ['what', 'why', 'todo'].every(isText);
-    default:
-      return false;
-  }
+  return isOutcome(value);
 }

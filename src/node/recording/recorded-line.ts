@@ -1,6 +1,21 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../../lib/go/goroutine-dump.ts';
 import { defined } from '../../lib/std/defined.ts';
 import { fieldAt } from '../../lib/std/json.ts';
+import {
+  type Check,
+  count,
+  either,
+  has,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  present,
+  type Shape,
+  text,
+  truth,
+} from '../../lib/std/shape.ts';
 import type {
   Answer,
   Entry,
@@ -18,21 +33,6 @@ import type {
   TreeFolder,
 } from '../model/node-reader.ts';
 import type { Thread, ThreadStack } from '../model/thread.ts';
-import {
-  type Check,
-  count,
-  either,
-  has,
-  listOf,
-  number,
-  oneOf,
-  optional,
-  orNull,
-  present,
-  type Shape,
-  text,
-  truth,
-} from './shape.ts';
 
 /** The types of everything that a bundle holds, so that a recorded node never answers anything else. */
 

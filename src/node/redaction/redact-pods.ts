@@ -78,17 +78,15 @@ function redactSource(source: unknown): Fields {
 }
 
 function redactStatus(status: unknown, rules: RedactionRules): Fields {
-  const restartCount = numberAt(status, 'restartCount');
   return defined({
     ...texts(status, 'name', 'image', 'containerID'),
-    restartCount,
+    restartCount: numberAt(status, 'restartCount'),
     state: redactState(fieldAt(status, 'state'), rules),
     lastState: redactState(fieldAt(status, 'lastState'), rules),
   });
 }
 
 const STATE_TEXTS = ['reason', 'startedAt', 'finishedAt', 'containerID'];
-const STATE_VALUES = ['exitCode', 'signal'];
 
 function redactState(state: unknown, rules: RedactionRules): Fields {
   const kinds = ['waiting', 'running', 'terminated'].filter(
@@ -96,28 +94,19 @@ function redactState(state: unknown, rules: RedactionRules): Fields {
   );
   return Object.fromEntries(
     kinds.map((kind) => {
-      const numbers = STATE_VALUES.map((name) => [name, numberAt(state, kind, name)] as const);
-      const known = numbers.filter(([, value]) => value !== undefined);
       const message = textAt(state, kind, 'message');
-      return [
-        kind,
-        {
-          ...texts(fieldAt(state, kind), ...STATE_TEXTS),
-          ...(message === undefined ? {} : { message: redactMessage(message, rules) }),
-          ...Object.fromEntries(known),
-        },
-      ];
+      const rest = defined({
+        message: message === undefined ? undefined : redactMessage(message, rules),
+        exitCode: numberAt(state, kind, 'exitCode'),
+        signal: numberAt(state, kind, 'signal'),
+      });
+      return [kind, { ...texts(fieldAt(state, kind), ...STATE_TEXTS), ...rest }];
     }),
   );
 }
 
 function texts(value: unknown, ...names: readonly string[]): Fields {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const text = textAt(value, name);
-      return text === undefined ? [] : [[name, text]];
-    }),
-  );
+  return defined(Object.fromEntries(names.map((name) => [name, textAt(value, name)])));
 }
 
 function lists(
@@ -125,12 +114,7 @@ function lists(
   names: readonly string[],
   redact: (item: unknown) => Fields,
 ): Fields {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const list = listAt(value, name);
-      return list ? [[name, list.map(redact)]] : [];
-    }),
-  );
+  return defined(Object.fromEntries(names.map((name) => [name, listAt(value, name)?.map(redact)])));
 }
 
 function entries(value: unknown): readonly (readonly [string, unknown])[] {

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, jsonValue, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { RUNTIME_DEPTH_MAX } from '../evidence/limits.ts';
 import { REDACTED, type RedactionRules } from '../model/redaction.ts';
@@ -72,26 +73,25 @@ function redactInspect(info: unknown): Fields {
 
 function stored(value: unknown): Fields {
   const config = fieldAt(value, 'config');
-  return {
-    ...known('pid', numberAt(value, 'pid')),
-    ...known('sandboxID', textAt(value, 'sandboxID')),
-    ...known('runtimeType', textAt(value, 'runtimeType')),
-    config: {
-      ...known('image', textAt(config, 'image', 'image')),
-      ...known('working_dir', textAt(config, 'working_dir')),
-      ...known('log_path', textAt(config, 'log_path')),
+  return defined({
+    pid: numberAt(value, 'pid'),
+    sandboxID: textAt(value, 'sandboxID'),
+    runtimeType: textAt(value, 'runtimeType'),
+    config: defined({
+      image: textAt(config, 'image', 'image'),
+      working_dir: textAt(config, 'working_dir'),
+      log_path: textAt(config, 'log_path'),
       command: onlyProgram(texts(listAt(config, 'command'))),
       args: withheld(texts(listAt(config, 'args'))),
-      envs: (listAt(config, 'envs') ?? []).map((env) => ({
-        ...known('key', textAt(env, 'key')),
-        value: REDACTED,
-      })),
+      envs: (listAt(config, 'envs') ?? []).map((env) =>
+        defined({ key: textAt(env, 'key'), value: REDACTED }),
+      ),
       mounts: (listAt(config, 'mounts') ?? []).map((mount) => ({
-        ...known('container_path', textAt(mount, 'container_path')),
+        ...defined({ container_path: textAt(mount, 'container_path') }),
         ...(fieldAt(mount, 'readonly') === true ? { readonly: true } : {}),
       })),
-    },
-  };
+    }),
+  });
 }
 
 // /usr/sbin/mosquitto, but not DB_PASS=x of: env DB_PASS=x /app
@@ -104,10 +104,6 @@ function onlyProgram([program, ...words]: readonly string[]): readonly string[] 
 
 function withheld(words: readonly string[]): readonly string[] {
   return words.length === 0 ? [] : [`${words.length} ${REDACTED}`];
-}
-
-function known(name: string, value: unknown): Fields {
-  return value === undefined ? {} : { [name]: value };
 }
 
 function texts(list: readonly unknown[] = []): readonly string[] {

@@ -3,7 +3,7 @@ import { pluginName } from '../../evidence/volumes/leftover-names.ts';
 import type { LeftoverSurroundings } from '../../evidence/volumes/leftover-surroundings.ts';
 import type { TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
 import type { Proof } from '../../model/finding.ts';
-import { type FolderFacts, RENAMED_BEFORE_1_7 } from './folder-facts.ts';
+import { type FolderFacts, nameOf, RENAMED_BEFORE_1_7 } from './folder-facts.ts';
 import { lineProof } from './state.ts';
 
 export interface Cause {
@@ -92,12 +92,8 @@ export function holderProof(
 
 function podOf(podUid: string | undefined, around: LeftoverSurroundings | undefined): string {
   if (podUid === undefined) return '';
-  const pods = around?.pods.known ? around.pods.value.pods : [];
-  const pod = pods.find(({ uid }) => uid === podUid);
-  if (pod) return ` of ${pod.namespace}/${pod.name}`;
-  const sandboxes = around?.containers.known ? around.containers.value.sandboxes : [];
-  const sandbox = sandboxes.find((one) => one.podUid === podUid);
-  return sandbox ? ` of ${sandbox.podNamespace}/${sandbox.podName}` : ` of pod ${podUid}`;
+  const { podName, podNamespace } = nameOf(podUid, around);
+  return podName === undefined ? ` of pod ${podUid}` : ` of ${podNamespace}/${podName}`;
 }
 
 export function releaseOf(holders: readonly PlacedMount[]): string {

@@ -7,6 +7,7 @@ import type {
   LeftoverFolder,
   LeftoverFolders,
 } from '../../evidence/volumes/leftover-folders.ts';
+import type { LeftoverSurroundings } from '../../evidence/volumes/leftover-surroundings.ts';
 import type { Writer } from '../../evidence/volumes/leftover-writers.ts';
 import type { PodComplaint, TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
 import type { TeardownLog } from '../../evidence/volumes/teardown-log.ts';
@@ -69,7 +70,7 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
     young: free.filter((one) => one.isEmpty === true && isYoung(one)),
     isNested: leftovers.some(({ suffixes }) => suffixes > 1),
     ...(times.length > 0 ? { oldestMs: least(times), youngestMs: most(times) } : {}),
-    ...nameOf(podUid, all),
+    ...nameOf(podUid, around),
     ...(life ? { life } : {}),
     ...(failure ? { failure } : {}),
     ...(complaint ? { complaint } : {}),
@@ -83,9 +84,9 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
 }
 
 /** Its name for the report: a deleted pod may still have its sandbox. */
-function nameOf(
+export function nameOf(
   podUid: string,
-  { around }: LeftoverFolders,
+  around: LeftoverSurroundings | undefined,
 ): Pick<FolderFacts, 'podName' | 'podNamespace'> {
   if (!around) return {};
   const { pods, containers } = around;

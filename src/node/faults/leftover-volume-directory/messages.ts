@@ -201,10 +201,7 @@ function span(ms: number): string {
 const SHOWN_MAX = 3;
 
 /** We never touch the volume's own directory, so the report says what happens to it. */
-function basesProof(
-  { folder, life }: FolderFacts,
-  { around }: LeftoverFolders,
-): readonly Proof[] {
+function basesProof({ folder, life }: FolderFacts, { around }: LeftoverFolders): readonly Proof[] {
   return folder.bases.slice(0, SHOWN_MAX).map((base) => {
     const own = base.mounts.find(({ namespace }) => namespace.namespace === around?.ownNamespace);
     const how = own ? ', and mounted for the kubelet' : '';

@@ -33,6 +33,11 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
       claim: `${claim}${verificationNote(value)}`,
       origin: value.origin,
     });
+    const stuck = (claim: string): Judged => ({
+      state: 'active',
+      harm: STUCK,
+      proof: [says(claim), ...goneProof(facts), ...reported],
+    });
     if (scansAllTheTime(value)) {
       const claim = `kubelet ${value.text} takes each of them for a volume, every three minutes`;
       return { state: 'active', harm: SLOW, proof: [says(claim), ...reported] };
@@ -42,20 +47,12 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
       const claim =
         `kubelet ${value.text} cannot remove the directory of a deleted pod while anything is left ` +
         'in its volumes, and says so every two seconds';
-      return {
-        state: 'active',
-        harm: STUCK,
-        proof: [says(claim), ...goneProof(facts), ...reported],
-      };
+      return stuck(claim);
     }
     if (care === 'removes' && isGone(facts) && logged.length === 0) {
       if (!isCleanedSoon(facts) && all.around?.loop.state !== 'still') {
         const claim = `kubelet ${value.text} tries to remove them every two seconds, and cannot`;
-        return {
-          state: 'active',
-          harm: STUCK,
-          proof: [says(claim), ...goneProof(facts), ...reported],
-        };
+        return stuck(claim);
       }
       if (isCleanedSoon(facts) && whyNotCleaned(facts, all).length === 0) {
         const claim = `kubelet ${value.text} removes empty folders of orphaned pods by itself`;
