@@ -208,3 +208,30 @@ test.each([
   const isFirstFault = name.startsWith('a01');
   expect(entries.some((entry) => entry.signature === 'remove-relative-log')).toBe(isFirstFault);
 });
+
+test.each([
+  ['SyncLoop (housekeeping)', true],
+  ['"SyncLoop (housekeeping) end"', false],
+  ["SyncLoop (housekeeping, skipped): sources aren't ready yet.", false],
+  ['SyncLoop (ADD, "api"): "a_default(2c69)"', false],
+])('a log that ends with %s is in the clean-up: %s', (text, isInHousekeeping) => {
+  const line = `I0330 15:58:27.936114 4130850 kubelet.go:2012] ${text}`;
+  expect(lastSyncLoop(log(`${line}\n`))).toMatchObject({ isInHousekeeping });
+});
+
+test('a log in which nobody looked for a signature does not say that it is absent', () => {
+  const lines = linesIn([`${SILENT}\n`], { signatures: ALL_SIGNATURES });
+  const [first] = lines.containing;
+  const asked = { ...lines, containing: lines.containing.filter((literal) => literal !== first) };
+  const read = (given: typeof lines) =>
+    logOfLines(given, { file: 'a' }, { now: NOW, signatures: ALL_SIGNATURES }).unasked;
+  expect(read(lines)).toEqual([]);
+  const missing = ALL_SIGNATURES.filter(({ literals }) => literals.includes(first ?? ''));
+  expect(read(asked)).toEqual(missing.map(({ id }) => id));
+});
+
+test('the bytes of all pieces are counted, and a line may begin in one and end in the next', () => {
+  const line = 'I0330 15:58:27.936114 4130850 kubelet.go:2012] SyncLoop (housekeeping)\n';
+  const read = linesIn([line.slice(0, 20), line.slice(20)], {});
+  expect(read).toMatchObject({ bytesRead: line.length, linesRead: 1, lines: [{ number: 1 }] });
+});
