@@ -9,12 +9,6 @@ import {
 
 /** The pods of a healthy practice node. A break may use them, and `heal` restores them. */
 export const WEB_POD = { name: 'web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' } as const;
-const SHOP_POD = { name: 'shop-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c02' } as const;
-const LABELS_POD = {
-  name: 'labels-0',
-  uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c03',
-} as const;
-const PLAIN_POD = { name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04' } as const;
 
 /**
  * The objects that `lab up` gives to the kubelet: a pod with a ConfigMap file by subPath, one with a
@@ -31,7 +25,7 @@ export function healthyObjects(): readonly KubernetesObject[] {
       [{ name: 'settings', mountPath: '/etc/nginx/nginx.conf', subPath: 'nginx.conf' }],
     ),
     podOf(
-      SHOP_POD,
+      { name: 'shop-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c02' },
       [
         { name: 'password', secret: { secretName: 'shop-password' } },
         { name: 'scratch', emptyDir: {} },
@@ -52,7 +46,7 @@ export function healthyObjects(): readonly KubernetesObject[] {
       ],
     ),
     podOf(
-      LABELS_POD,
+      { name: 'labels-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c03' },
       [
         {
           name: 'about',
@@ -61,7 +55,7 @@ export function healthyObjects(): readonly KubernetesObject[] {
       ],
       [{ name: 'about', mountPath: '/etc/about' }],
     ),
-    podOf(PLAIN_POD, [], []),
+    podOf({ name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04' }, [], []),
   ];
 }
 

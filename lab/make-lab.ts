@@ -64,15 +64,23 @@ export async function makeLab(
   progress: (text: string) => void,
   stop?: AbortSignal,
 ): Promise<CreatedLab> {
-  checkMachine(`cannot create practice node "${options.name}"`);
-  const claimed = await claim(options.name);
-  if (claimed === undefined) throw inUse(options.name);
+  const { name } = options;
+  checkMachine(`cannot create practice node "${name}"`);
+  const claimed = await claim(name);
+  if (claimed === undefined) throw inUse(name);
   try {
-    if ((await stateOf(options.name)).is === 'up') throw taken(options.name);
-    await takeDown(options.name);
+    if ((await stateOf(name)).is === 'up') {
+      throw new Refusal(
+        `practice node "${name}" already exists`,
+        'names must be unique',
+        `use it: kubediag lab run --name ${name} -- COMMAND; remove it: kubediag lab down --name ` +
+          `${name}; or choose another name: --name OTHER`,
+      );
+    }
+    await takeDown(name);
     return await make(options, progress, stop).catch(async (error: unknown) => {
-      await takeDown(options.name);
-      throw stop?.aborted ? interrupted(options.name) : notMade(options.name, error);
+      await takeDown(name);
+      throw notMade(name, error, stop);
     });
   } finally {
     claimed.release();
@@ -144,32 +152,20 @@ function makeFolder(name: string): void {
   mkdirSync(folderOf(name), { mode: 0o700 });
 }
 
-function notMade(name: string, error: unknown): unknown {
+function notMade(name: string, error: unknown, stop: AbortSignal | undefined): unknown {
+  const what = `cannot create practice node "${name}"`;
+  if (stop?.aborted) {
+    const again = `create it again: kubediag lab up --name ${name}`;
+    return new Refusal(what, 'it was interrupted; nothing of it is left', again);
+  }
   if (error instanceof Refusal) return error;
   const instead = `check ${PLACES.lab}`;
   const advice = diskAdvice(error, { isRoot: process.geteuid?.() === 0, instead });
-  if (advice) return new Refusal(`cannot create practice node "${name}"`, advice.why, advice.todo);
+  if (advice) return new Refusal(what, advice.why, advice.todo);
   return new Refusal(
-    `cannot create practice node "${name}"`,
+    what,
     `a part of it did not start: ${messageOf(error)}`,
     'try again, or without the part that failed: --runtime stand-in, or without --kubelet',
-  );
-}
-
-function interrupted(name: string): Refusal {
-  return new Refusal(
-    `cannot create practice node "${name}"`,
-    'it was interrupted; nothing of it is left',
-    `create it again: kubediag lab up --name ${name}`,
-  );
-}
-
-function taken(name: string): Refusal {
-  return new Refusal(
-    `practice node "${name}" already exists`,
-    'names must be unique',
-    `use it: kubediag lab run --name ${name} -- COMMAND; remove it: kubediag lab down --name ` +
-      `${name}; or choose another name: --name OTHER`,
   );
 }
 

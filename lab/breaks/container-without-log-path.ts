@@ -3,7 +3,7 @@ import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import type { LabSettings } from '../settings.ts';
 import { processChanges } from './container-changes.ts';
-import { HABITS, lacks, setCollects } from './kubelet-habits.ts';
+import { HABITS, lacks, notWithReal, setCollects } from './kubelet-habits.ts';
 import {
   BROKER,
   BY_CRICTL,
@@ -21,10 +21,9 @@ import { faultsOf, type Variant } from './variants.ts';
 const cannotDamage = (settings: LabSettings) =>
   lacks(HABITS.removesByPattern)(settings) ?? whyBinIsSafe();
 
-const collectsAtOnce = ({ kubelet }: LabSettings) =>
-  kubelet.kind === 'real'
-    ? 'a real kubelet kills and collects what it does not know within seconds'
-    : undefined;
+const collectsAtOnce = notWithReal(
+  'a real kubelet kills and collects what it does not know within seconds',
+);
 
 /** What a removal changes: the container, its sandbox, and their processes. */
 function removed(

@@ -13,6 +13,14 @@ export interface Habit {
   readonly isOf: (minor: number, patch: number) => boolean;
 }
 
+/** Since a minor version, and since patches of earlier ones. */
+function isSince(first: number, patches: Readonly<Record<number, number>>): Habit['isOf'] {
+  return (minor, patch) => minor >= first || patch >= (patches[minor] ?? Number.POSITIVE_INFINITY);
+}
+
+const removesByPattern = isSince(19, { 17: 12, 18: 9 });
+const removesEmptyFolders = isSince(22, { 20: 10, 21: 4 });
+
 export const HABITS = {
   leavesStaleMounts: {
     about: 'does not remount a stale subPath (before 1.19)',
@@ -56,25 +64,19 @@ export const HABITS = {
   },
 } as const satisfies Record<string, Habit>;
 
-function removesEmptyFolders(minor: number, patch: number): boolean {
-  const first: Readonly<Record<number, number>> = { 20: 10, 21: 4 };
-  return minor >= 22 || patch >= (first[minor] ?? Number.POSITIVE_INFINITY);
-}
-
-function removesByPattern(minor: number, patch: number): boolean {
-  const first: Readonly<Record<number, number>> = { 17: 12, 18: 9 };
-  return minor >= 19 || patch >= (first[minor] ?? Number.POSITIVE_INFINITY);
-}
-
 // v1.18.8, v1.36.3+k3s1
 const VERSION = /^v1\.(\d+)\.(\d+)/;
 
-/** Its own changes would be attributed to the check. */
-export function tidiesUp({ kubelet }: LabSettings): string | undefined {
-  return kubelet.kind === 'real'
-    ? 'a real kubelet removes such a container during the check'
-    : undefined;
+/** Why a break is not possible with these settings; undefined if it is. */
+type LeftOut = (settings: LabSettings) => string | undefined;
+
+/** Why a break is left out on a node with a real kubelet. */
+export function notWithReal(why: string): LeftOut {
+  return ({ kubelet }) => (kubelet.kind === 'real' ? why : undefined);
 }
+
+/** Its own changes would be attributed to the check. */
+export const tidiesUp = notWithReal('a real kubelet removes such a container during the check');
 
 function hasHabit(version: string, isOf: Habit['isOf']): boolean {
   const [, minor, patch] = VERSION.exec(version) ?? [];
@@ -94,7 +96,7 @@ export function versionWith(
 }
 
 /** Why a break that needs this behaviour is not possible with a real kubelet of another version. */
-export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string | undefined {
+export function lacks({ about, isOf }: Habit): LeftOut {
   return ({ kubelet }) => {
     if (kubelet.kind === 'stand-in') return undefined;
     if (hasHabit(kubelet.version, isOf)) return undefined;

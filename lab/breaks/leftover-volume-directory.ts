@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
-import { HABITS } from './kubelet-habits.ts';
+import { HABITS, notWithReal } from './kubelet-habits.ts';
 import {
   leave,
   leftoverName,
@@ -149,10 +149,7 @@ const others: readonly Variant[] = [
     variant: 'busy-active',
     about: 'a volume cannot be renamed while it is mounted, and a container still holds that mount',
     expected: { ...ACTIVE, must: pileGone(LIVE), changes: [] },
-    leftOut: ({ kubelet }) =>
-      kubelet.kind === 'real'
-        ? 'no real kubelet has a plugin that still renames volumes'
-        : undefined,
+    leftOut: notWithReal('no real kubelet has a plugin that still renames volumes'),
     make: async (node) => {
       const folder = await runLivePod(node);
       const volume = join(folder, VOLUME);

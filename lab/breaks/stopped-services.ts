@@ -4,6 +4,7 @@ import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { allProcesses, isRunning, killIfThere, procFile } from '../process-mark.ts';
 import { startKubelet } from '../set-up.ts';
+import { notWithReal } from './kubelet-habits.ts';
 import { faultsOf, lookAlikesOf } from './variants.ts';
 
 /** Without the service the node is down, and only a person can know whether to start it again. */
@@ -62,10 +63,9 @@ export const stoppedServiceLookAlikes: readonly Break[] = [
     {
       variant: 'restarted-kubelet',
       about: 'the kubelet is killed and restarted, and works',
-      leftOut: ({ kubelet }) =>
-        kubelet.kind === 'real'
-          ? 'a real kubelet restarts the containers of its pods, which is not part of this case'
-          : undefined,
+      leftOut: notWithReal(
+        'a real kubelet restarts the containers of its pods, which is not part of this case',
+      ),
       make: async (node) => {
         await signalService(node, 'kubelet', 'SIGKILL');
         await startKubelet(node);

@@ -28,21 +28,17 @@ export interface Behaviour {
   readonly removesLogs: 'path' | 'pattern';
 }
 
+const V1_18_8: Behaviour = {
+  subpaths: 'reused',
+  mountCheck: 'asks',
+  looksIntoCsi: false,
+  cleansLeftovers: false,
+  removesLogs: 'path',
+};
+
 export const BEHAVIOURS: Readonly<Record<KubeletVersion, Behaviour>> = {
-  'v1.18.8': {
-    subpaths: 'reused',
-    mountCheck: 'asks',
-    looksIntoCsi: false,
-    cleansLeftovers: false,
-    removesLogs: 'path',
-  },
-  'v1.18.20': {
-    subpaths: 'reused',
-    mountCheck: 'asks',
-    looksIntoCsi: false,
-    cleansLeftovers: false,
-    removesLogs: 'pattern',
-  },
+  'v1.18.8': V1_18_8,
+  'v1.18.20': { ...V1_18_8, removesLogs: 'pattern' },
   'v1.36.3': {
     subpaths: 'compared',
     mountCheck: 'table',
