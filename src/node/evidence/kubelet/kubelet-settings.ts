@@ -45,25 +45,19 @@ export async function kubeletArguments(asking: Asking): Promise<KubeletArguments
     case 'kubelite':
       return kubeliteSettings(asking);
     default:
-      return kubeletSettings(asking, {
-        words: asking.process.words,
-        origin: commandLineOf(asking),
-        readOnlyPort: READ_ONLY_PORT,
-      });
+      return kubeletSettings(asking, asking.process.words, commandLineOf(asking));
   }
 }
 
-interface Flags {
-  readonly words: readonly string[];
-  readonly origin: string;
-  /** What this program sets when neither flag nor file names it. */
-  readonly readOnlyPort: number;
-}
-
-/** Flags beat the file. Only a flag can set the root, so a file that cannot be read only adds an unknown. */
+/**
+ * Flags beat the file. Only a flag can set the root, so a file that cannot be read only adds an unknown.
+ * `openPort` is the read-only port that this program opens when neither flag nor file names it.
+ */
 async function kubeletSettings(
   asking: Asking,
-  { words, origin, readOnlyPort }: Flags,
+  words: readonly string[],
+  origin: string,
+  openPort = READ_ONLY_PORT,
 ): Promise<KubeletArguments> {
   const flags = flagSettings(words, origin);
   const fromFiles = await attempt(fileSettings(asking, words));
@@ -76,7 +70,7 @@ async function kubeletSettings(
     defaultRoots: [DEFAULT_ROOT],
     securePort: settings.securePort ?? SECURE_PORT,
     // A kubelet without a file opens this port by default, one with a file does not.
-    readOnlyPort: settings.readOnlyPort ?? (hasFile ? 0 : readOnlyPort),
+    readOnlyPort: settings.readOnlyPort ?? (hasFile ? 0 : openPort),
     unknowns: fromFiles.known ? [] : [fromFiles.why],
   };
 }
@@ -107,7 +101,7 @@ async function kubeliteSettings(asking: Asking): Promise<KubeletArguments> {
   if (!path) throw new ReadError('unsupported', commandLineOf(asking), NO_ARGUMENTS_FILE);
   const origin = viewOf(asking, path);
   const words = parseArgumentsFile(await asking.node.ask('file', { path: origin }), path);
-  return kubeletSettings(asking, { words, origin, readOnlyPort: READ_ONLY_PORT });
+  return kubeletSettings(asking, words, origin);
 }
 
 const K3S_CONFIG = '/etc/rancher/k3s/config.yaml';
@@ -129,7 +123,7 @@ async function k3sSettings(asking: Asking): Promise<KubeletArguments> {
   const fromFile = flagValues(fileText, 'kubelet-arg').some(isRoot);
   const fromCommandLine = flagValues(words, 'kubelet-arg').some(isRoot);
   const origin = fromFile && !fromCommandLine ? file : commandLineOf(asking);
-  const reported = await kubeletSettings(asking, { words: kubeletWords, origin, readOnlyPort: 0 });
+  const reported = await kubeletSettings(asking, kubeletWords, origin, 0);
   return {
     ...reported,
     runtimeEndpoint:
