@@ -442,12 +442,13 @@ const unclear: Readonly<Record<string, SyntheticWorker>> = {
 };
 
 /** The runtime names mounts by the root in the kubelet's settings, which is a link. */
-const linkedRoot = (): NodeMaker => {
+const linkedRoot = (version: string, messageOf: (path: string) => string): NodeMaker => {
   const configured = '/data/kubelet';
   const maker = syntheticWorker({
+    version,
     flags: [`--root-dir=${configured}`],
     mounts: [stale],
-    containers: [refused(gone(`${configured}${TARGET.slice(KUBELET_ROOT.length)}`))],
+    containers: [refused(messageOf(`${configured}${TARGET.slice(KUBELET_ROOT.length)}`))],
     pods: [pod()],
   });
   return makeLink(maker, '/proc/812/root', configured, KUBELET_ROOT);
@@ -464,7 +465,11 @@ const silent = (): NodeMaker => {
 export function nodes(): SyntheticNodes {
   return {
     ...syntheticNodes({ ...faulty, ...lookAlikes, ...unclear }, syntheticWorker),
-    'broken-root-is-a-link': linkedRoot(),
+    'broken-root-is-a-link': linkedRoot('v1.18.8', gone),
+    'unclear-words-of-a-strange-runtime-and-root-is-a-link': linkedRoot(
+      'v1.36.3',
+      (path) => `youki: ENOENT while binding ${path}`,
+    ),
     'runtime-silent': silent(),
     'seed-issue-68211': seedNode(),
   };
