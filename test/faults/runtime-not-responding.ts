@@ -117,6 +117,15 @@ const described: Readonly<Record<string, SilentWorker>> = {
     runtime: process(640, 'containerd', SLICE, 'T'),
   },
   'active-hangs': { failure: 'timeout', ...RUNS, runtime: CONTAINERD },
+  'active-hangs-in-a-rare-state': {
+    failure: 'timeout',
+    ...RUNS,
+    runtime: process(640, 'containerd', SLICE, 'I'),
+  },
+  'active-killed-and-its-unit-is-gone': {
+    failure: 'refused',
+    unit: { Id: 'containerd.service', LoadState: 'not-found', ActiveState: 'inactive' },
+  },
   'active-socket-gone': { failure: 'missing', ...KILLED },
   'unclear-answers-the-second-call': { failure: 'timeout', second: 'answers', runtime: CONTAINERD },
   'unclear-just-started': { failure: 'refused', runtime: CONTAINERD, uptimeS: 20 },
