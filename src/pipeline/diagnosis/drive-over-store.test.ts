@@ -117,6 +117,27 @@ test('a Diagnosis whose status the store rejects as invalid fails', async () => 
   expect(walk.ran).toEqual(['a']);
 });
 
+test('a failure that meets a change of the Diagnosis is written to the changed one', async () => {
+  const walk = await walkOf('a');
+  const { store } = walk;
+  let conflicts = 1;
+  walk.store = storeWith(store, {
+    updateStatus: async (object) => {
+      if (object.status?.phase !== 'Failed')
+        throw new StoreError('RequestEntityTooLarge', 'too large');
+      if (conflicts > 0) {
+        conflicts -= 1;
+        throw new StoreError('Conflict', 'it was changed');
+      }
+      return store.updateStatus(object);
+    },
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.errors).toEqual([]);
+  expect((await walk.status()).phase).toBe('Failed');
+  expect(conflicts).toBe(0);
+});
+
 test('an agent without the right to update a Diagnosis writes its status only', async () => {
   const walk = await walkOf('ab', {
     nodeName: undefined,
