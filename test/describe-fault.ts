@@ -111,8 +111,7 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
       const { verdict } = (await prepare(name)).judged;
       const [, word = ''] = NAMED.exec(name) ?? [];
       const { state, alarm } = EXPECTED[word] ?? {};
-      const unknowns = verdict.state === 'clear' ? [] : verdict.unknowns;
-      const why = unknowns.map((unknown) => unknown.why).join('\n');
+      const why = verdict.unknowns.map((unknown) => unknown.why).join('\n');
       if (state) expect(verdict.state, why).toBe(state);
       if (alarm) expect(verdict.findings.map((finding) => finding.state)).toContain(alarm);
     });

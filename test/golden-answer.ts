@@ -2,13 +2,12 @@ import { findingId, type Judged } from '../src/node/checkup/judge-faults.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import type { Finding } from '../src/node/model/finding.ts';
 import { originText } from '../src/node/model/origin.ts';
-import type { Unknown } from '../src/node/model/verdict.ts';
 
 export type GoldenAnswer = ReturnType<typeof goldenAnswer>;
 
 /** What a fault says of a node, without its sentences: those are checked once, in messages.txt. */
 export function goldenAnswer({ fault, verdict }: Judged) {
-  const unknowns = unknownsOf(verdict).map(({ subject = {} }) => subject);
+  const unknowns = verdict.unknowns.map(({ subject = {} }) => subject);
   return {
     verdict: verdict.state,
     ...(unknowns.length > 0 ? { unknowns } : {}),
@@ -27,7 +26,7 @@ export function goldenAnswer({ fault, verdict }: Judged) {
 export function messagesOf({ fault, verdict }: Judged): ReadonlySet<string> {
   const fields = [
     ...verdict.findings.flatMap((finding) => fieldsOf(fault, finding)),
-    ...unknownsOf(verdict).flatMap(({ why, manual }) => [
+    ...verdict.unknowns.flatMap(({ why, manual }) => [
       ['unknown', [why]] as const,
       ['manual', Object.values(manual ?? {}).flat()] as const,
     ]),
@@ -59,8 +58,4 @@ function fieldsOf(fault: AnyFault, finding: Finding) {
 
 function recoveryOf(fault: AnyFault, finding: Finding) {
   return finding.state === 'benign' ? undefined : fault.recover?.(finding);
-}
-
-function unknownsOf(verdict: Judged['verdict']): readonly Unknown[] {
-  return 'unknowns' in verdict ? verdict.unknowns : [];
 }

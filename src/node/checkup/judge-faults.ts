@@ -92,10 +92,12 @@ function narrowed(
   const findings = verdict.findings
     .filter(({ subject }) => isAsked(subject))
     .toSorted((left, right) => rank(left) - rank(right));
-  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
   return verdictOf({
     findings,
-    unknowns: [...standing, ...unknowns.filter(({ subject }) => !subject || isAsked(subject))],
+    unknowns: [
+      ...standing,
+      ...verdict.unknowns.filter(({ subject }) => !subject || isAsked(subject)),
+    ],
   });
 }
 

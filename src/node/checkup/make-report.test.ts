@@ -31,7 +31,7 @@ function fault(id: string, more: Partial<AnyFault> = {}): AnyFault {
     affected: [],
     reasons: {},
     needs: {},
-    diagnose: () => ({ state: 'clear', findings: [] }),
+    diagnose: () => ({ state: 'clear', findings: [], unknowns: [] }),
     ...more,
   };
 }

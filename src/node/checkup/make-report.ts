@@ -33,7 +33,7 @@ function harmRank({ verdict }: Judged): number {
 }
 
 function faultReport({ fault, verdict }: Judged, all: readonly Judged[]): FaultReport {
-  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
+  const { unknowns } = verdict;
   return {
     name: fault.id,
     title: fault.title,

@@ -56,7 +56,7 @@ async function answerOn(files: readonly GivenFile[]): Promise<Record<string, unk
 
 function answerOf({ fault, verdict }: Judged, suspicions: ReadonlyMap<string, string>) {
   const suspicion = suspicions.get(fault.id);
-  const unknowns = ('unknowns' in verdict ? verdict.unknowns : [])
+  const unknowns = verdict.unknowns
     .filter(({ failure }) => failure !== 'not-recorded')
     .map(({ why }) => why);
   const findings = verdict.findings.map(({ state, reason, subject, summary, proof }) => ({

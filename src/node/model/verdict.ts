@@ -15,19 +15,12 @@ export interface Unknown {
 }
 
 /** "clear" is a claim about the node. Not knowing is a different answer, and it says why. */
-export type Verdict<P extends object = object> =
-  | {
-      readonly state: 'found';
-      readonly findings: readonly Finding<P>[];
-      /** What could not be judged beside what was found. */
-      readonly unknowns: readonly Unknown[];
-    }
-  | { readonly state: 'clear'; readonly findings: readonly Finding<P>[] }
-  | {
-      readonly state: 'unknown';
-      readonly findings: readonly Finding<P>[];
-      readonly unknowns: readonly Unknown[];
-    };
+export interface Verdict<P extends object = object> {
+  readonly state: 'found' | 'clear' | 'unknown';
+  readonly findings: readonly Finding<P>[];
+  /** What could not be judged, also beside what was found. */
+  readonly unknowns: readonly Unknown[];
+}
 
 /** What a read that failed leaves unknown. */
 export function unknownFrom(
@@ -37,16 +30,8 @@ export function unknownFrom(
   return { why: `${lead}${why}`, ...(error && { failure: error.failure }) };
 }
 
-/**
- * Weighs what a fault saw. A benign finding is no alarm, and an unknown is never `clear`.
- */
-export function verdictOf<P extends object>(seen: {
-  readonly findings: readonly Finding<P>[];
-  readonly unknowns: readonly Unknown[];
-}): Verdict<P> {
-  const { findings, unknowns } = seen;
-  if (findings.some(({ state }) => state !== 'benign'))
-    return { state: 'found', findings, unknowns };
-  if (unknowns.length > 0) return { state: 'unknown', findings, unknowns };
-  return { state: 'clear', findings };
+/** Weighs what a fault saw. A benign finding is no alarm, and an unknown is never `clear`. */
+export function verdictOf<P extends object>(seen: Omit<Verdict<P>, 'state'>): Verdict<P> {
+  if (seen.findings.some(({ state }) => state !== 'benign')) return { state: 'found', ...seen };
+  return { state: seen.unknowns.length > 0 ? 'unknown' : 'clear', ...seen };
 }

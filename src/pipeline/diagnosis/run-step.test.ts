@@ -49,7 +49,7 @@ class Patient {
         );
         const verdict =
           left.length === 0
-            ? ({ state: 'clear', findings: [] } as const)
+            ? ({ state: 'clear', findings: [], unknowns: [] } as const)
             : { ...judged.verdict, findings: left };
         return { verdict, storeEvidence: async () => ({ path: '/stored' }) };
       },

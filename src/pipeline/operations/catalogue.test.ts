@@ -117,7 +117,10 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
       outcome: { state: 'done' },
     },
   ] as const;
-  const clear = { verdict: { state: 'clear', findings: [] }, storeEvidence: never } as const;
+  const clear = {
+    verdict: { state: 'clear', findings: [], unknowns: [] },
+    storeEvidence: never,
+  } as const;
   const judge = () => Promise.resolve(clear);
   const after = hostWith({ judge, earlierActions: async () => ({ isKnown: true, done }) });
   expect(await run('subpathRemountRecover', { [TARGET]: target }, after)).toEqual({
@@ -173,7 +176,7 @@ test('a recovery that broke off between two actions is finished, as far as it ma
     }) as unknown as JournalRecord;
   const intents: Intent[] = [];
   const attempt = (done: readonly JournalRecord[], consent: Consent) => {
-    const verdict = { state: 'clear', findings: [] } as const;
+    const verdict = { state: 'clear', findings: [], unknowns: [] } as const;
     const host = hostWith({
       judge: async () => ({ verdict, storeEvidence: async () => ({ path: '/bundle' }) }),
       consent: async ({ actions }) => {

@@ -109,6 +109,6 @@ function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict):
 }
 
 function unknownText(verdict: Verdict, before = '; not judged: '): string {
-  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
+  const { unknowns } = verdict;
   return unknowns.length === 0 ? '' : `${before}${unknowns.map(({ why }) => why).join('; ')}`;
 }

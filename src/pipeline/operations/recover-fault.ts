@@ -66,7 +66,7 @@ function shown(ids: readonly string[]): string {
 }
 
 function goneText(fault: AnyFault, wanted: readonly string[], verdict: Verdict): string {
-  const unknowns = 'unknowns' in verdict ? verdict.unknowns.map(({ why }) => why).join('; ') : '';
+  const unknowns = verdict.unknowns.map(({ why }) => why).join('; ');
   const now = verdict.findings
     .filter(({ state }) => state !== 'benign')
     .map((finding) => `${findingId(fault, finding)} (${finding.state})`);

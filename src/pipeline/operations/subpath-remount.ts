@@ -126,6 +126,6 @@ function activeIn(fault: AnyFault, { findings }: Verdict) {
 function otherwise(verdict: Verdict): string {
   const [finding] = verdict.findings;
   if (finding) return `${finding.state}: ${finding.summary}`;
-  const [unknown] = 'unknowns' in verdict ? verdict.unknowns : [];
+  const [unknown] = verdict.unknowns;
   return unknown ? `it is not known: ${unknown.why}` : 'it has no subPath mount of a deleted file';
 }

@@ -83,8 +83,9 @@ function withUnknown(
   { suspicions, noted }: CaseFile,
 ): Judged {
   const suspicion = verdict.state === 'found' ? undefined : suspicions.get(fault.id);
-  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
-  const own = unknowns.filter(({ failure }) => failure !== 'not-recorded' || lacks.length === 0);
+  const own = verdict.unknowns.filter(
+    ({ failure }) => failure !== 'not-recorded' || lacks.length === 0,
+  );
   const names = lacks.map(({ short }) => short).join(', ');
   const all = [
     ...(suspicion === undefined ? [] : [{ why: suspicion }]),

@@ -154,7 +154,7 @@ async function checkAgain(
     showLeft({ fault, findings: ours }, repairToo, terminal, isFull);
     showManual({ fault, findings: manual }, terminal, isFull);
     count += left.length;
-    const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
+    const { unknowns } = verdict;
     if (unknowns.length === 0 || options.finding !== undefined) continue;
     if (codeBefore !== EXIT.unknown) showUnknowns(fault, unknowns, terminal);
     code = EXIT.unknown;

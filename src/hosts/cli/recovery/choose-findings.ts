@@ -36,7 +36,7 @@ type Chosen = ChosenFindings | NothingFound;
 export function chooseFindings(fault: AnyFault, looked: Seen, asked: Asked): Chosen {
   const verdict = looked.judged[0]?.verdict;
   const findings = openFindings(verdict?.findings ?? []);
-  const unknowns = verdict && 'unknowns' in verdict ? verdict.unknowns : [];
+  const unknowns = verdict?.unknowns ?? [];
   if (asked.finding !== undefined) return chooseNamed(fault, findings, asked.finding);
   if (findings.length > 0) {
     const ours = findings.filter((each) => hasRepair(fault, each));

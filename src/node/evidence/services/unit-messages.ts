@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import type { Proof } from '../../model/finding.ts';
 import type { ServiceUnit, UnitEvent } from './service-unit.ts';
 
@@ -42,3 +43,9 @@ const CLAIMS: Readonly<Partial<Record<UnitEvent['what'], string>>> = {
   'unit-stopped': 'it was stopped',
   'cannot-go-on': 'it logged why it cannot continue',
 };
+
+/** What becomes of the pods of the node while the service does not run. */
+export function livePodsText({ livePods }: { readonly livePods: number }): string {
+  if (livePods === 0) return 'No process of a pod runs.';
+  return `${counted(livePods, 'pod still runs', 'pods still run')} without it.`;
+}

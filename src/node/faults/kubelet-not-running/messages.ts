@@ -1,7 +1,7 @@
 import { counted } from '../../../lib/std/counted.ts';
 import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
 import type { ServiceUnit, UnitEvent } from '../../evidence/services/service-unit.ts';
-import { unitProof } from '../../evidence/services/unit-messages.ts';
+import { livePodsText, unitProof } from '../../evidence/services/unit-messages.ts';
 import type { Finding, Proof, Step } from '../../model/finding.ts';
 import { endOf, type Reason } from './end.ts';
 
@@ -24,7 +24,7 @@ export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunnin
   return {
     state: 'active',
     reason: end.reason satisfies Reason,
-    summary: `The kubelet is not running on this node: ${end.summary}. ${livesOn(service)}`,
+    summary: `The kubelet is not running on this node: ${end.summary}. ${livePodsText(service)}`,
     subject: {},
     proof: [...unitProof(unit), absence(service)],
     blastRadius: BLAST_RADIUS,
@@ -34,12 +34,6 @@ export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunnin
     alternatives: howToStart(unit, end.reason, root),
     pins: { root },
   };
-}
-
-function livesOn({ livePods }: NotRunning): string {
-  if (livePods === 0) return 'No process of a pod runs.';
-  const pods = counted(livePods, 'pod still runs', 'pods still run');
-  return `${pods} without it.`;
 }
 
 function absence({ root, podFolders }: NotRunning): Proof {

@@ -1,6 +1,5 @@
-import { counted } from '../../../lib/std/counted.ts';
 import type { RuntimeService } from '../../evidence/services/runtime-service.ts';
-import { unitProof } from '../../evidence/services/unit-messages.ts';
+import { livePodsText, unitProof } from '../../evidence/services/unit-messages.ts';
 import type { Finding, Proof, Step } from '../../model/finding.ts';
 
 /** Names the runtime by its socket. */
@@ -24,7 +23,7 @@ export function silentFinding(service: Silent): Finding<RuntimeNotResponding> {
   return {
     state: 'active',
     reason,
-    summary: `The container runtime does not respond: ${summaryOf(service, reason)}. ${livesOn(service)}`,
+    summary: `The container runtime does not respond: ${summaryOf(service, reason)}. ${livePodsText(service)}`,
     subject: { path: socket },
     proof: [
       {
@@ -64,11 +63,6 @@ function summaryOf({ how, socket, program, processes }: Silent, reason: Reason):
   return how === 'refused'
     ? `nothing listens on ${socket}, and ${runs}`
     : `the socket ${socket} does not exist, and ${runs}`;
-}
-
-function livesOn({ livePods }: Silent): string {
-  if (livePods === 0) return 'No process of a pod runs.';
-  return `${counted(livePods, 'pod still runs', 'pods still run')} without it.`;
 }
 
 /** One letter of the kernel, in words. */
