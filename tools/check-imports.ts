@@ -51,7 +51,7 @@ if (import.meta.main) {
   const sources = filesBelow(['src', 'lab'], TYPESCRIPT);
   const { ok, lines } = importReport(sources);
   const written = sources.filter(({ path }) => !isGenerated(path));
-  const long = longFiles(written).map((file) => `to look at: ${file}`);
+  const long = longFiles(written).map((file) => `warning: ${file}`);
   console.log([...long, ...lines].join('\n'));
   process.exitCode = ok ? 0 : 1;
 }

@@ -239,7 +239,7 @@ export function longFiles(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {
     const lines = text.trimEnd().split('\n').length;
     const most = isTestCode(path) ? TEST_FILE_LINES_MAX : FILE_LINES_MAX;
-    return lines > most ? [`${path} has ${lines} lines`] : [];
+    return lines > most ? [`${path} has ${lines} lines (more than ${most})`] : [];
   });
 }
 

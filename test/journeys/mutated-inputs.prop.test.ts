@@ -129,7 +129,7 @@ describe('whatever is done to a text', () => {
           const files = textsOf('given.txt', Buffer.from(text));
           const report = await examinedReport({ files, unread: [] }, 0);
           expect(report.faults).toHaveLength(
-            faults.filter(({ isOfTheMoment }) => !isOfTheMoment).length,
+            faults.filter(({ isCurrentState }) => !isCurrentState).length,
           );
           // A single text never holds all that it takes to say that nothing is wrong.
           for (const { verdict } of report.faults) expect(verdict).not.toBe('clear');

@@ -31,7 +31,7 @@ export async function checkUp(
   ];
   const judged: Judged[] = [];
   for (const fault of faults) {
-    const asked = fault.isOfTheNode ? undefined : only;
+    const asked = fault.affectsWholeNode ? undefined : only;
     judged.push({ fault, verdict: narrowed(await judge(fault, snapshot), asked, standing) });
   }
   return judged;

@@ -22,12 +22,13 @@ export function suspicionsIn(
       .flatMap(({ text, name }) => kubeletLogOf(text, name, { now, signatures }).entries);
   const quotes = entriesIn('other', 'events');
   const logged = entriesIn('log', 'kernel-log');
-  const suspected = faults.flatMap(({ id, isOfTheMoment, suspicions = {} }) => {
+  const suspected = faults.flatMap(({ id, isCurrentState, suspicions = {} }) => {
     const isSuspicious = ({ signature }: LogEntry) =>
       suspicions.quoted?.includes(signature) ?? false;
     // Even a line of a log shows only that the node had such a fault.
-    const past = (isOfTheMoment ? logged.filter(isSuspicious) : []).map(
-      (entry) => `${excerptOf(entry)}; whether it is so now, only the node shows`,
+    const past = (isCurrentState ? logged.filter(isSuspicious) : []).map(
+      (entry) =>
+        `${excerptOf(entry)}; run kubediag check on the node to see whether it is still so`,
     );
     const quoted = quotes
       .filter(isSuspicious)

@@ -17,7 +17,7 @@ import { defineEvidence, type Evidence } from '../model/evidence.ts';
 import type { FindingState, Proof, Step } from '../model/finding.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import type { Unknown } from '../model/verdict.ts';
-import type { Check, Fact, Message, Observation, Seen } from './short-fault.ts';
+import type { Check, CheckResults, Fact, Message, Observation } from './short-fault.ts';
 
 /** What a node lacks by design, such as a kernel module: there is nothing to check then. */
 export const ABSENT = { absent: true } as const;
@@ -28,25 +28,25 @@ function observed<F extends Fact>(
   fact: F,
 ): Observation {
   const { proof, subject = {}, pins = {}, max } = fact;
-  const said = typeof summary === 'string' ? summary : summary(fact);
-  const report = { state: state ?? usual, reason, summary: said, proof, subject, pins };
+  const text = typeof summary === 'string' ? summary : summary(fact);
+  const report = { state: state ?? usual, reason, summary: text, proof, subject, pins };
   return max === undefined ? report : { ...report, max };
 }
 
 /** A note where the node lacks what is checked, and else what `judge` says of it. */
-function unlessAbsent<T>(absent: Message<Fact> | undefined, judge: (value: T) => Seen) {
-  return (value: T | typeof ABSENT): Seen => {
+function unlessAbsent<T>(absent: Message<Fact> | undefined, judge: (value: T) => CheckResults) {
+  return (value: T | typeof ABSENT): CheckResults => {
     if (value !== ABSENT) return judge(value as T);
     return absent ? [observed(absent, 'benign', { proof: [] })] : [];
   };
 }
 
-/** A number, the value from which on it is worth a warning, and the one at which the fault begins. */
+/** A number, the value at which it is reported as `latent`, and the one at which the fault begins. */
 export interface Measure extends Fact {
   readonly value: number;
   readonly warnAt: number;
   readonly failAt: number;
-  /** The lower the worse, such as free bytes or the days until a certificate expires. */
+  /** Low values are bad, such as free bytes or the days until a certificate expires. */
   readonly isFalling?: boolean;
 }
 
@@ -57,7 +57,7 @@ interface ThresholdMessages<M extends Fact> {
   readonly absent?: Message<Fact>;
 }
 
-/** Judges numbers by two limits: `latent` from the first one on, `active` from the second one on. */
+/** Judges numbers by two limits: `latent` at `warnAt` or beyond, `active` at `failAt` or beyond. */
 export function threshold<T, M extends Measure>(
   check: ThresholdMessages<M> & {
     readonly evidence: Evidence<T | typeof ABSENT>;
@@ -65,7 +65,7 @@ export function threshold<T, M extends Measure>(
   },
 ): Check {
   const { evidence, measure, warn, fail, absent } = check;
-  const judge = (each: M | Unknown): Seen => {
+  const judge = (each: M | Unknown): CheckResults => {
     if ('why' in each) return [each];
     if (isReached(each, each.failAt)) return [observed(fail, 'active', each)];
     return isReached(each, each.warnAt) ? [observed(warn, 'latent', each)] : [];
@@ -81,7 +81,7 @@ function isReached({ value, isFalling = false }: Measure, limit: number): boolea
   return isFalling ? value <= limit : value >= limit;
 }
 
-/** How much of a limit is in use; a warning from a share of it on. */
+/** How much of a limit is in use. `warnAt` is a share of the limit, such as 0.8. */
 export function measureUse(used: KernelNumber, limit: KernelNumber, warnAt: number) {
   const [value, max] = [used.value, limit.value];
   return { value, warnAt: max * warnAt, failAt: max, max, proof: [used.proof, limit.proof] };
@@ -95,9 +95,9 @@ export function kernelUse(
     readonly title: string;
     readonly used: KernelFile;
     readonly limit: KernelFile;
-    /** The share of the limit from which on it is worth a warning. */
+    /** The share of the limit at which it is reported as `latent`, such as 0.8. */
     readonly warnAt: number;
-    /** A limit that stands for none. */
+    /** The value of the limit that means "no limit", such as 0. */
     readonly unlimited?: number;
     /** The files differ between namespaces of this kind: only those of the node count. */
     readonly namespace?: HostNamespace;
@@ -143,7 +143,7 @@ export function comparison<T, P extends Pair>(check: {
   readonly absent?: Message<Fact>;
 }): Check {
   const { evidence, compare, differs, absent } = check;
-  const judge = (each: P | Unknown): Seen => {
+  const judge = (each: P | Unknown): CheckResults => {
     if ('why' in each) return [each];
     if (each.agrees) return [];
     return [observed(differs, 'active', { ...each, proof: [each.is, each.expected] })];
@@ -155,33 +155,48 @@ export function comparison<T, P extends Pair>(check: {
   };
 }
 
-/** Lines of a log that say the same of the same thing. */
-export interface Said extends Fact {
+/** Lines of a log with the same signature and about the same thing. */
+export interface LoggedLines extends Fact {
   readonly count: number;
   readonly last: LogEntry;
 }
 
 const LOGS = { kernel: kernelLog, kubelet: kubeletLog };
 
+interface LogAlarm {
+  readonly isSupplement?: false;
+  readonly recent: Message<LoggedLines>;
+  /** Benign. */
+  readonly earlier?: Message<LoggedLines>;
+}
+
+/**
+ * Set `isSupplement` where another check of the fault decides, and the log only confirms it. Each
+ * finding is then benign, and a node whose log cannot be read can be clear.
+ */
+interface LogNote {
+  readonly isSupplement: true;
+  readonly recent: BenignMessage;
+  readonly earlier?: BenignMessage;
+}
+
+type BenignMessage = Message<LoggedLines> & { readonly state?: never };
+
 /** Judges by what a log says: `active` when the last such line is recent, otherwise a note, or nothing. */
 export function signature(
   check: LogSignature & {
     /** An older line does not show the current state of the node. */
     readonly withinMs: number;
-    readonly recent: Message<Said>;
-    /** Benign. */
-    readonly earlier?: Message<Said>;
+    readonly example: string;
     /** What the lines are about, where a node can have several of it: one finding for each. */
     readonly about?: (entry: LogEntry) => Pick<Fact, 'subject' | 'pins'>;
     /** Lines with the same text that mean something else. */
     readonly except?: (entry: LogEntry) => boolean;
-    /** The log only adds a note: an alarm would depend on a log that a node need not have. */
-    readonly isSupplement?: boolean;
-  },
+  } & (LogAlarm | LogNote),
 ): Check {
   const { withinMs, recent, earlier, about, except, isSupplement = false, ...line } = check;
 
-  const observe = (read: KubeletLog): Seen => {
+  const observe = (read: KubeletLog): CheckResults => {
     const entries = entriesOf(read, line).filter((entry) => !except?.(entry));
     const groups = Map.groupBy(entries, (entry) => JSON.stringify(about?.(entry).pins));
     const found = [...groups.values()].flatMap((group) => {
@@ -191,18 +206,19 @@ export function signature(
     return [...found, ...(isSupplement ? [] : gapsOf(read))];
   };
 
-  function judgedLine(last: LogEntry, count: number, read: KubeletLog): Seen {
+  function judgedLine(last: LogEntry, count: number, read: KubeletLog): CheckResults {
     const now = read.readAt ?? endOfLog(read);
     if (!last.time || !now) {
       return isSupplement ? [] : [{ why: `a line of the log has no time: ${last.text}` }];
     }
-    const claim = `the log reports it${count > 1 ? `, ${count} lines of it` : ''}`;
+    const literal = line.literals.find((each) => last.text.includes(each)) ?? line.literals[0];
+    const claim = `the ${line.log} logged "${literal}"${count > 1 ? ` ${count} times` : ''}`;
     const proof = [{ claim, text: last.text, origin: last.origin }];
-    const said = { count, last, proof, ...about?.(last) };
+    const lines = { count, last, proof, ...about?.(last) };
     if (now.getTime() - last.time.getTime() <= withinMs) {
-      return [observed(recent, isSupplement ? 'benign' : 'active', said)];
+      return [observed(recent, isSupplement ? 'benign' : 'active', lines)];
     }
-    return earlier ? [observed(earlier, 'benign', said)] : [];
+    return earlier ? [observed(earlier, 'benign', lines)] : [];
   }
 
   /** A log that was not searched for it, or that does not go back far enough, rules nothing out. */

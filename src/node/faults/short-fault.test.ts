@@ -62,13 +62,14 @@ test('two facts that differ are found, and one that is absent is a note', () => 
   expect(judged([same], known(ABSENT))).toEqual(['clear', 'benign None']);
 });
 
-const SIGNATURE: LogSignature = {
+const SIGNATURE = {
   id: 'disk-failed',
   log: 'kernel',
+  example: 'disk failed: sda',
   literals: ['disk failed: '],
   // disk failed: sda
   patterns: [/disk failed: (?<disk>\w+)/],
-};
+} as const satisfies LogSignature;
 
 function said(isSupplement = false): Check {
   return signature({
@@ -175,6 +176,13 @@ test('findings of two checks that name no thing have different ids', () => {
     findingsOf([full('A'), full('B'), full('C')], { it: known(value) }).map(({ pins }) => pins);
   expect(pinsAt(10)).toEqual([{}, { check: 'B' }, { check: 'C' }]);
   expect(pinsAt(8)).toEqual(pinsAt(10));
+});
+
+test('a supplement cannot be active', () => {
+  const recent = { ...message('Failed'), state: 'active' } as const;
+  // @ts-expect-error A supplement has benign findings only.
+  const check = signature({ ...SIGNATURE, withinMs: 1, isSupplement: true, recent });
+  expect(check.isSupplement).toBe(true);
 });
 
 test('a supplement only adds notes', () => {

@@ -31,7 +31,7 @@ export interface Message<F extends Fact> {
   /** Explains the reason, in the reference. */
   readonly means: string;
   readonly summary: string | ((fact: F) => string);
-  /** Where the usual state of such a result does not fit. */
+  /** Replaces the state that the check gives by default. */
   readonly state?: FindingState;
 }
 
@@ -39,7 +39,10 @@ export interface Message<F extends Fact> {
 export interface Check {
   // biome-ignore lint/suspicious/noExplicitAny: the checks of a fault read evidence of several types.
   readonly evidence: Evidence<any>;
-  /** It only adds notes, so the fault can be ruled out without it. Any other failed read is unknown. */
+  /**
+   * Set it where another check of the fault decides. Its findings are then only benign, and a node is
+   * clear also when its evidence could not be read.
+   */
   readonly isSupplement?: boolean;
   readonly messages: readonly (Pick<Message<Fact>, 'reason' | 'means'> | undefined)[];
   readonly logSignatures?: readonly LogSignature[];
@@ -53,7 +56,8 @@ export interface Observation extends Fact {
   readonly summary: string;
 }
 
-export type Seen = readonly (Observation | Unknown)[];
+/** What one check found, and what it could not determine. */
+export type CheckResults = readonly (Observation | Unknown)[];
 
 type Written =
   | ('id' | 'title' | 'severity' | 'references' | 'affected' | 'before' | 'options')
@@ -73,14 +77,14 @@ export interface ShortFault extends Pick<AnyFault, Written> {
   readonly steps: Steps | ((fact: Fact) => Steps);
   readonly prevention?: readonly string[];
   /** By default true; false where its findings name pods. */
-  readonly isOfTheNode?: boolean;
-  /** By default true unless it reads logs alone: no text that somebody sent shows the rest. */
-  readonly isOfTheMoment?: boolean;
+  readonly affectsWholeNode?: boolean;
+  /** By default true unless it reads only logs: `kubediag examine` gets texts, and they show no more. */
+  readonly isCurrentState?: boolean;
 }
 
 export function defineShortFault(short: ShortFault): Fault {
   const { checks, blastRadius, excluded, risk, steps, prevention, ...given } = short;
-  const { isOfTheNode = true, isOfTheMoment = !checks.every(readsLog), ...manifest } = given;
+  const { affectsWholeNode = true, isCurrentState = !checks.every(readsLog), ...manifest } = given;
   const logSignatures = checks.flatMap((check) => check.logSignatures ?? []);
   const distinctChecks = checks.map((check) =>
     checks.find((each) => readsLog(each) === readsLog(check)) === check
@@ -95,8 +99,8 @@ export function defineShortFault(short: ShortFault): Fault {
   };
   return defineFault({
     ...manifest,
-    ...(isOfTheNode && { isOfTheNode }),
-    ...(isOfTheMoment && { isOfTheMoment }),
+    ...(affectsWholeNode && { affectsWholeNode }),
+    ...(isCurrentState && { isCurrentState }),
     stage: 'stable',
     reasons: Object.fromEntries(
       checks.flatMap(({ messages }) =>
@@ -156,7 +160,7 @@ function needOf(optional: Evidence<unknown>, checks: readonly Check[]) {
 function judged(
   { evidence: { id }, observe, isSupplement }: Check,
   evidence: Maybe<unknown> | undefined,
-): Seen {
+): CheckResults {
   if (evidence?.known) return observe(evidence.value);
   if (isSupplement) return [];
   return [evidence ? unknownFrom(evidence) : { why: `${id}: not collected` }];

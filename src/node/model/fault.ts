@@ -15,10 +15,10 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly references: readonly string[];
   /** Versions that have the fault, in words; the rule itself is code. */
   readonly affected: readonly AffectedVersions[];
-  /** It is about what runs at this moment, which no text that somebody sent can show. */
-  readonly isOfTheMoment?: true;
+  /** It is about the current state of the node, which the texts for `kubediag examine` cannot show. */
+  readonly isCurrentState?: true;
   /** Its findings concern every pod of the node: a check of one pod reports them too. */
-  readonly isOfTheNode?: true;
+  readonly affectsWholeNode?: true;
   /** Every reason a finding of this fault may carry, and what it means. */
   readonly reasons: Readonly<Record<string, string>>;
   /** The pins that make the id of a finding; all of them where it is absent. */

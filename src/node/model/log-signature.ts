@@ -17,6 +17,8 @@ export interface Signature {
 export interface LogSignature extends Signature {
   readonly id: string;
   readonly log: 'kubelet' | 'kernel';
+  /** A line as the program writes it, which a test compares with the patterns. */
+  readonly example?: string;
 }
 
 /** A signature in short: its literals, then its patterns, each below a line that it matches. */

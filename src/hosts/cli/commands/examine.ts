@@ -37,7 +37,7 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
   const file = await caseFileOf(read.files, new Date(), faults);
   const snapshot = givenSnapshot(file);
   const reported = faults.filter(
-    ({ id, isOfTheMoment }) => !isOfTheMoment || file.suspicions.has(id),
+    ({ id, isCurrentState }) => !isCurrentState || file.suspicions.has(id),
   );
   const judged = await checkUp(reported, snapshot);
   const whole: Judged[] = [];

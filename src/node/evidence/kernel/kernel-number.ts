@@ -11,16 +11,19 @@ export interface KernelNumber {
 export interface KernelFile {
   readonly path: string;
   readonly claim: string;
-  /** Its first group is the number, where the file has more than that. */
+  /** Picks one of several numbers in the file: its first group, as in `/^(\d+)/`. */
   readonly pattern?: RegExp;
 }
 
 export async function kernelNumber(
   { node }: Pick<Snapshot, 'node'>,
-  { path, claim, pattern = /^(\d+)$/ }: KernelFile,
+  { path, claim, pattern }: KernelFile,
 ): Promise<KernelNumber> {
   const text = (await node.ask('file', { path })).trim();
-  const [line, digits] = pattern.exec(text) ?? [];
-  if (digits === undefined) throw new ReadError('malformed', path, 'not a number');
+  const [line, digits] = (pattern ?? /^(\d+)$/).exec(text) ?? [];
+  if (digits === undefined) {
+    const why = pattern ? `the text does not match ${pattern}` : 'not a number';
+    throw new ReadError('malformed', path, why);
+  }
   return { value: Number(digits), proof: { claim, text: line ?? text, origin: { file: path } } };
 }

@@ -7,8 +7,9 @@ import {
   WORDINGS,
   WRAPPINGS,
 } from '../../../../test/log-wordings.ts';
+import { logSignatures } from '../../faults/index.ts';
 import { kubeletLogOf, type LogEntry } from './log-entries.ts';
-import { literalsOf } from './log-signatures.ts';
+import { literalsOf, SIGNATURES } from './log-signatures.ts';
 
 const NOW = new Date('2026-11-15T12:00:00Z');
 
@@ -65,9 +66,19 @@ describe.each(Object.entries(WRAPPINGS))('no relative removal in %s', (_, wrap) 
   });
 });
 
-test('every signature has a wording, or a line of its own in a sample', () => {
+test('every signature of a fault has an example, or a wording', () => {
   const known = new Set(WORDINGS.map(({ signature }) => signature));
-  const others = ALL_SIGNATURES.map(({ id }) => id).filter((id) => !known.has(id));
+  for (const { id, example } of logSignatures.filter((each) => !known.has(each.id))) {
+    const where = `${id}: write such a line of the log as \`example\` of the signature in fault.ts`;
+    expect(example, where).toBeDefined();
+    const found = entriesIn(example ?? '').map(({ signature }) => signature);
+    expect(found, `${id}: no pattern matches its \`example\`: ${example}`).toContain(id);
+  }
+});
+
+test('every signature of evidence has a wording, or a line here', () => {
+  const known = new Set(WORDINGS.map(({ signature }) => signature));
+  const others = SIGNATURES.map(({ id }) => id).filter((id) => !known.has(id));
   const lines = {
     'runtime-down': 'runtime.go:1] "Container runtime not ready" runtimeReady="RuntimeReady=false"',
     'name-reserved': 'failed to reserve container name "a": name "a" is reserved for "7c54"',
@@ -84,8 +95,6 @@ test('every signature has a wording, or a line of its own in a sample', () => {
     'checkpoint-broken': 'could not restore state from checkpoint: checkpoint is corrupted',
     'network-not-ready': 'container runtime network not ready: NetworkReady=false reason:x',
     'cgroup-not-deleted': 'Failed to delete cgroup paths [/kubepods/pod1]',
-    'inotify-failed': 'inotify_init: too many open files',
-    'conntrack-table-full': 'nf_conntrack: table full, dropping packet',
     'read-only-filesystem': 'open /var/lib/kubelet/x: read-only file system',
     'start-failed': 'listen tcp 0.0.0.0:10250: bind: address already in use',
   } as const;

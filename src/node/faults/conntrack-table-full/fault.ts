@@ -40,7 +40,8 @@ export const conntrackTableFull = defineShortFault({
       log: 'kernel',
       isSupplement: true,
       literals: ['nf_conntrack: table full'],
-      // nf_conntrack: nf_conntrack: table full, dropping packet; of a pod: table full in netns 4026532
+      example: 'nf_conntrack: nf_conntrack: table full, dropping packet',
+      // In the example it is the table of the node; of a pod: table full in netns 4026532541
       patterns: [/nf_conntrack: table full(?: in netns (?<namespace>\d+))?, dropping packet/],
       except: ({ fields }) => fields.namespace !== undefined,
       withinMs: 10 * 60_000,

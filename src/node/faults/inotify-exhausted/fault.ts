@@ -32,6 +32,7 @@ export const inotifyExhausted = defineShortFault({
       id: 'inotify-failed',
       log: 'kubelet',
       isSupplement: true,
+      example: 'inotify_init: too many open files',
       literals: ['too many open files', 'inotify_add_watch'],
       patterns: [
         // inotify_init: too many open files; failed to create fsnotify watcher: too many open files

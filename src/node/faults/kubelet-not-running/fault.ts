@@ -9,8 +9,8 @@ export const kubeletNotRunning = defineFault({
   severity: 'broken',
   stage: 'stable',
   isFirst: true,
-  isOfTheMoment: true,
-  isOfTheNode: true,
+  isCurrentState: true,
+  affectsWholeNode: true,
   references: [
     'https://kubernetes.io/docs/tasks/debug/debug-cluster/',
     'https://kubernetes.io/docs/setup/production-environment/tools/kubeadm/kubelet-integration/',

@@ -9,8 +9,8 @@ export const runtimeNotResponding = defineFault({
   severity: 'broken',
   stage: 'stable',
   isFirst: true,
-  isOfTheMoment: true,
-  isOfTheNode: true,
+  isCurrentState: true,
+  affectsWholeNode: true,
   references: [
     'https://kubernetes.io/docs/setup/production-environment/container-runtimes/',
     'https://kubernetes.io/docs/tasks/debug/debug-cluster/crictl/',
