@@ -7,7 +7,6 @@ import { StackGroups } from './stack-groups.ts';
 import {
   creatorEnd,
   fileEnd,
-  isCreator,
   isDigit,
   isFunction,
   isGoFile,
@@ -124,7 +123,7 @@ export class DumpParser {
   }
 
   #takeFunction(bytes: Uint8Array, start: number, end: number): boolean {
-    if (isCreator(bytes, start, end)) {
+    if (startsWith(bytes, start, end, CREATOR)) {
       if (!this.#groups.head) return false;
       const name = start + CREATOR.length;
       const keyEnd = creatorEnd(bytes, name, end);
@@ -176,6 +175,7 @@ export function parseGoroutineDump(text: string | Uint8Array): GoroutineDump {
   return parser.finish();
 }
 
+// created by k8s.io/kubernetes/cmd/kubelet/app.startKubelet in goroutine 1
 const CREATOR = 'created by ';
 
 const NAMELESS = {

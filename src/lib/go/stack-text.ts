@@ -44,11 +44,6 @@ export function lastParenthesis(bytes: Uint8Array, start: number, end: number): 
   return Math.max(bytes.lastIndexOf(OPEN, end - 1), start);
 }
 
-/** `created by k8s.io/kubernetes/cmd/kubelet/app.startKubelet in goroutine 1` */
-export function isCreator(bytes: Uint8Array, start: number, end: number): boolean {
-  return startsWith(bytes, start, end, 'created by ');
-}
-
 const IN_GOROUTINE = ' in goroutine ';
 
 /** Without the goroutine that did it, which Go prints since 1.21. */

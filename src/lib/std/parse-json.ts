@@ -1,11 +1,6 @@
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from './limits.ts';
 
-export interface JsonLimits {
-  readonly depthMax: number;
-  readonly valuesMax: number;
-}
-
-const LIMITS: JsonLimits = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
+const LIMITS = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
 /** JSON that is too much to be made a value of. */
 export class JsonLimitError extends SyntaxError {
