@@ -21,12 +21,7 @@ type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
 /** The same actions of the same step give the same name. */
 function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
   const { pathIndex = 0, nodeIndex = 0 } = checkpoint ?? {};
-  const seen = planned.map(({ kind, description, details, digest }) => [
-    kind,
-    description,
-    details,
-    digest,
-  ]);
+  const seen = planned.map((each) => [each.kind, each.description, each.details, each.digest]);
   return hashOf([pathIndex, nodeIndex, seen]);
 }
 

@@ -45,8 +45,6 @@ export async function driveDiagnosis(
   }
 }
 
-type ReadySet = SeenSet & { readonly state: 'ready' };
-
 /** What to save, and what to do then. */
 type Next = Assignment & { readonly status: DiagnosisStatus } & (
     | { readonly kind: 'ended' }
@@ -55,7 +53,7 @@ type Next = Assignment & { readonly status: DiagnosisStatus } & (
         readonly kind: 'run';
         readonly node: GraphNode;
         readonly processor: Processor;
-        readonly set: ReadySet;
+        readonly set: SeenSet & { readonly state: 'ready' };
       }
   );
 

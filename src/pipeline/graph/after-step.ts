@@ -34,17 +34,12 @@ export function afterStep(
   });
   if (!result.succeeded) {
     const message = cutSentence(result.message, messageLength(status));
-    const rest = path.slice(nodeIndex + 1).map(
-      ({ operation = '' }, index): Step => ({
-        pathIndex,
-        nodeIndex: nodeIndex + 1 + index,
-        operation,
-        outcome: 'NotRun',
-      }),
-    );
-    const why = result.reason === undefined ? {} : { reason: result.reason };
-    const listed = withSteps(status, [{ ...step, outcome: 'Failed', ...why, message }, ...rest]);
-    const { results } = result;
+    const rest = path.slice(nodeIndex + 1).map(({ operation = '' }, index): Step => {
+      return { pathIndex, nodeIndex: nodeIndex + 1 + index, operation, outcome: 'NotRun' };
+    });
+    const { reason, results } = result;
+    const failed = defined({ ...step, outcome: 'Failed', reason, message });
+    const listed = withSteps(status, [failed, ...rest]);
     const found = results ? { operationResults: { ...status.operationResults, ...results } } : {};
     return afterFailure({ ...listed, ...found }, paths, pathIndex, now);
   }

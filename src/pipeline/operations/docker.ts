@@ -3,7 +3,7 @@ import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue } from '../../lib/std/json.ts';
 import { withoutPrivateParts } from '../../node/redaction/redact-text.ts';
 import { PROFILE_BYTES_MAX } from './limits.ts';
-import { failedWith, type OperationResult } from './operation-result.ts';
+import { failedWith } from './operation-result.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { exchangeLimits, runExchange } from './run-exchange.ts';
 
@@ -21,7 +21,22 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: [INFO],
     repairs: false,
-    run: (_, host) => asked('/info', host, informed),
+    async run(_, host) {
+      const answer = await ask('/info', host);
+      if ('failure' in answer) return failedWith(answer.failure);
+      const value = jsonValue(answer.bytes.toString('utf8'))?.value;
+      if (answer.status !== 200 || typeof value !== 'object' || value === null) {
+        return failedWith(
+          `Docker answered ${answer.status} to /info, and nothing that can be read`,
+        );
+      }
+      const isProxy = (key: string) => key === 'HttpProxy' || key === 'HttpsProxy';
+      const stored = Object.entries(value).map(([key, each]): [string, unknown] => [
+        key,
+        isProxy(key) && typeof each === 'string' ? withoutPrivateParts(each) : each,
+      ]);
+      return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(stored)) } };
+    },
   },
   {
     path: '/processor/dockerdGoroutineCollector',
@@ -34,17 +49,27 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: [GOROUTINES],
     repairs: false,
-    run: (_, host) =>
-      asked('/debug/pprof/goroutine?debug=2', host, (status, bytes) =>
-        dumped(status, bytes, host.stateFolder),
-      ),
+    async run(_, host) {
+      const answer = await ask('/debug/pprof/goroutine?debug=2', host);
+      if ('failure' in answer) return failedWith(answer.failure);
+      const { status, bytes } = answer;
+      // goroutine 1 [running]:
+      if (status !== 200 || bytes.subarray(0, 10).toString() !== 'goroutine ') {
+        const why = `Docker does not serve its goroutines (it answered ${status})`;
+        const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';
+        return failedWith(
+          `${why}: ${fix}; or manually: kill -USR1 of dockerd writes them below /run/docker`,
+        );
+      }
+      const file = { kind: 'goroutines', name: 'dockerd.txt', bytes };
+      const stored = await storeFile(host.stateFolder, file);
+      if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
+      return { succeeded: true, results: { [GOROUTINES]: stored.value } };
+    },
   },
 ];
 
-type Judge = (status: number, bytes: Buffer) => OperationResult | Promise<OperationResult>;
-
-async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<OperationResult> {
-  const { hostRoot, timeoutMs, stop } = host;
+async function ask(path: string, { hostRoot, timeoutMs, stop }: ProcessorHost) {
   const exchanged = await runExchange(
     {
       url: new URL(path, 'http://docker'),
@@ -55,45 +80,11 @@ async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<O
     },
     exchangeLimits(timeoutMs, stop),
   );
-  if ('refused' in exchanged) return failedWith(`Docker: ${exchanged.refused}`);
-  if ('lost' in exchanged) {
-    const isAbsent = exchanged.lost.includes('ENOENT');
-    return failedWith(
-      isAbsent
-        ? `there is no Docker on this node: nothing is at ${SOCKET}; containerCollector asks the runtime`
-        : `Docker does not answer at ${SOCKET}: ${exchanged.lost}`,
-    );
-  }
-  return judge(exchanged.status, exchanged.bytes);
-}
-
-function informed(status: number, bytes: Buffer): OperationResult {
-  const value = jsonValue(bytes.toString('utf8'))?.value;
-  if (status !== 200 || typeof value !== 'object' || value === null) {
-    return failedWith(`Docker answered ${status} to /info, and nothing that can be read`);
-  }
-  const isProxy = (key: string) => key === 'HttpProxy' || key === 'HttpsProxy';
-  const stored = Object.entries(value).map(([key, each]): [string, unknown] => [
-    key,
-    isProxy(key) && typeof each === 'string' ? withoutPrivateParts(each) : each,
-  ]);
-  return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(stored)) } };
-}
-
-async function dumped(
-  status: number,
-  bytes: Buffer,
-  stateFolder: string,
-): Promise<OperationResult> {
-  // goroutine 1 [running]:
-  if (status === 200 && bytes.subarray(0, 10).toString() === 'goroutine ') {
-    const stored = await storeFile(stateFolder, { kind: 'goroutines', name: 'dockerd.txt', bytes });
-    if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
-    return { succeeded: true, results: { [GOROUTINES]: stored.value } };
-  }
-  const why = `Docker does not serve its goroutines (it answered ${status})`;
-  const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';
-  return failedWith(
-    `${why}: ${fix}; or manually: kill -USR1 of dockerd writes them below /run/docker`,
-  );
+  if ('refused' in exchanged) return { failure: `Docker: ${exchanged.refused}` };
+  if (!('lost' in exchanged)) return exchanged;
+  const isAbsent = exchanged.lost.includes('ENOENT');
+  const failure = isAbsent
+    ? `there is no Docker on this node: nothing is at ${SOCKET}; containerCollector asks the runtime`
+    : `Docker does not answer at ${SOCKET}: ${exchanged.lost}`;
+  return { failure };
 }

@@ -3,7 +3,7 @@ import { secretIfThere, tried } from '../../lib/state/state-folder.ts';
 import { fieldAt, jsonValue, textAt } from '../../lib/std/json.ts';
 import { CREDENTIAL_BYTES_MAX } from './limits.ts';
 
-export interface CredentialOptions<K extends string> {
+interface CredentialOptions<K extends string> {
   readonly name: string;
   /** What it must hold. */
   readonly fields: readonly K[];

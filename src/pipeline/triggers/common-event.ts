@@ -1,18 +1,6 @@
 import { isObject } from '../../lib/std/json.ts';
 import { givenMap, givenTexts, type Read, type Texts } from './given-texts.ts';
 
-/** An event in the Common Event Format of PagerDuty. */
-export interface CommonEvent {
-  readonly summary: string;
-  readonly source: string;
-  readonly severity: string;
-  readonly timestamp: string;
-  readonly class: string;
-  readonly component: string;
-  readonly group: string;
-  readonly customDetails: Texts;
-}
-
 const FIELDS = [
   'summary',
   'source',
@@ -22,6 +10,11 @@ const FIELDS = [
   'component',
   'group',
 ] as const;
+
+/** An event in the Common Event Format of PagerDuty. */
+export type CommonEvent = Readonly<Record<(typeof FIELDS)[number], string>> & {
+  readonly customDetails: Texts;
+};
 
 export function readCommonEvent(value: unknown): Read<CommonEvent> {
   if (!isObject(value)) {
