@@ -74,9 +74,9 @@ function operationsOf(kind: Kind): object {
 }
 
 function schemaOf(kind: Kind): object {
-  const [version] = crd(kind).spec.versions;
-  const group = { group: GROUP, version: VERSION, kind: kind.kind };
-  return { ...version?.schema.openAPIV3Schema, 'x-kubernetes-group-version-kind': [group] };
+  const [described] = crd(kind).spec.versions;
+  const identity = { group: GROUP, version: VERSION, kind: kind.kind };
+  return { ...described?.schema.openAPIV3Schema, 'x-kubernetes-group-version-kind': [identity] };
 }
 
 function groupOf({ kind }: Kind): object {

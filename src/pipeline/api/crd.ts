@@ -90,6 +90,6 @@ function fieldsOf(
   others: StructuralSchema | undefined,
 ): StructuralSchema {
   if (!properties) return others === undefined ? {} : { additionalProperties: structural(others) };
-  const named = Object.entries(properties).map(([name, each]) => [name, structural(each)]);
+  const named = Object.entries(properties).map(([name, each]) => [name, structural(each)] as const);
   return { properties: Object.fromEntries(named) };
 }
