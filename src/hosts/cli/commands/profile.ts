@@ -1,4 +1,4 @@
-import { flameOf, functionsOf, type Profile } from '../../../lib/go/profile.ts';
+import { functionsOf } from '../../../lib/go/profile.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
@@ -19,7 +19,7 @@ import {
 } from '../input/given-file.ts';
 import { openNode, reportAbandoned } from '../input/open-node.ts';
 import { flamePage } from '../screens/flame-page.ts';
-import { amountOf, profileScreen } from '../screens/show-profile.ts';
+import { profileScreen } from '../screens/show-profile.ts';
 import { adviceFor } from './stacks.ts';
 
 export interface ProfileOptions extends NodeOptions {
@@ -55,29 +55,12 @@ async function showProfile(
   if (save !== undefined) writeGiven(save, bytes, terminal);
   const name = file ?? 'kubelet';
   const created = profileIn(bytes, name);
-  const functions = functionsOf(created);
-  if (flame !== undefined) writeGiven(flame, Buffer.from(pageOf(created, name)), terminal);
+  if (flame !== undefined) writeGiven(flame, Buffer.from(flamePage(created, name)), terminal);
   if (isStandardOutput(save) || isStandardOutput(flame)) return EXIT.clear;
-  terminal.out(profileScreen(created, functions, terminal));
+  terminal.out(profileScreen(created, functionsOf(created), terminal));
   if (save !== undefined) terminal.hint(`saved to ${save}: go tool pprof ${save}\n`);
   if (flame !== undefined) terminal.hint(`flame graph in ${flame}: open it in a browser\n`);
   return EXIT.clear;
-}
-
-function pageOf(created: Profile, name: string): string {
-  const { time, durationMs: tookMs, measure, unit, total } = created;
-  const facts = [
-    `${amountOf(total, unit)} of ${measure}`,
-    ...(tookMs > 0 ? [`in ${(tookMs / 1000).toFixed(1)} s`] : []),
-    ...(time ? [time.toISOString()] : []),
-  ];
-  return flamePage({
-    title: `CPU profile: ${name}`,
-    facts: facts.join(', '),
-    unit,
-    flame: flameOf(created, name),
-    functions: functionsOf(created),
-  });
 }
 
 async function askKubelet(

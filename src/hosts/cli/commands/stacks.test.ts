@@ -173,13 +173,8 @@ describe('kubediag profile', () => {
 
   test('no name in a profile can become markup or a script, and the page asks for nothing', () => {
     const name = '</script><img src=x onerror=alert(1)>';
-    const page = flamePage({
-      title: name,
-      facts: name,
-      unit: 'nanoseconds',
-      flame: { name, value: 5, children: [] },
-      functions: [{ function: name, flat: 5, cumulative: 5 }],
-    });
+    const measured = { measure: name, unit: 'nanoseconds', durationMs: 0, time: null, total: 5 };
+    const page = flamePage({ ...measured, samples: [{ value: 5, stack: [name] }] }, name);
     expect(page).not.toContain('<img');
     expect(page.match(/<\/script>/g)).toHaveLength(2);
     expect(page).not.toMatch(/https?:|<[a-z]+ [^>]*(src|href)=|@import|url\(/);

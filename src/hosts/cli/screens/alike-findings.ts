@@ -14,11 +14,14 @@ interface Likeness {
 export function groupedAlike<T>(
   findings: readonly T[],
   likenessOf: (finding: T) => Likeness,
+  /** Each in a group of its own, but in the same order: `recover --finding` takes a position. */
+  isFull = false,
 ): readonly (readonly [T, ...T[]])[] {
   const groups = Map.groupBy(findings, (finding) => {
     const { state, reason, isOurs } = likenessOf(finding);
     return JSON.stringify([state, reason, isOurs]);
   });
+  if (isFull) return [...groups.values()].flat().map((finding) => [finding]);
   return [...groups.values()].flatMap(([first, ...rest]) =>
     first === undefined ? [] : [[first, ...rest] as const],
   );

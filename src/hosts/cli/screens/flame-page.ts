@@ -1,13 +1,5 @@
-import type { Flame, ProfileFunction } from '../../../lib/go/profile.ts';
+import { type Flame, flameOf, functionsOf, type Profile } from '../../../lib/go/profile.ts';
 import { amountOf, percent } from './show-profile.ts';
-
-export interface FlamePage {
-  readonly title: string;
-  readonly facts: string;
-  readonly unit: string;
-  readonly flame: Flame;
-  readonly functions: readonly ProfileFunction[];
-}
 
 const FUNCTIONS_LISTED_MAX = 50;
 
@@ -15,15 +7,23 @@ const FUNCTIONS_LISTED_MAX = 50;
  * A flame graph as one self-contained HTML page: it may be mailed, and opened from a disk. The table
  * has the same data for people who cannot see the graph or run scripts.
  */
-export function flamePage({ title, facts, unit, flame, functions }: FlamePage): string {
+export function flamePage(profile: Profile, name: string): string {
+  const { time, durationMs, measure, unit } = profile;
+  const title = escaped(`CPU profile: ${name}`);
+  const facts = [
+    `${amountOf(profile.total, unit)} of ${measure}`,
+    ...(durationMs > 0 ? [`in ${(durationMs / 1000).toFixed(1)} s`] : []),
+    ...(time ? [time.toISOString()] : []),
+  ];
+  const flame = flameOf(profile, name);
   const total = Math.max(flame.value, 1);
-  const rows = functions
+  const rows = functionsOf(profile)
     .slice(0, FUNCTIONS_LISTED_MAX)
     .map(
-      ({ function: name, flat, cumulative }) =>
+      ({ function: called, flat, cumulative }) =>
         `<tr><td>${amountOf(flat, unit)}</td><td>${percent(flat, total)}</td>` +
         `<td>${amountOf(cumulative, unit)}</td><td>${percent(cumulative, total)}</td>` +
-        `<th scope="row">${escaped(name)}</th></tr>`,
+        `<th scope="row">${escaped(called)}</th></tr>`,
     );
   return `<!doctype html>
 <html lang="en">
@@ -31,13 +31,13 @@ export function flamePage({ title, facts, unit, flame, functions }: FlamePage): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${escaped(title)}</title>
+<title>${title}</title>
 <style>${FLAME_STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
-<p>${escaped(facts)}. Each bar is a call; its width is the time spent in it, and the calls below it are
+<h1>${title}</h1>
+<p>${escaped(facts.join(', '))}. Each bar is a call; its width is the time spent in it, and the calls below it are
 those that it made. Select a bar to zoom in.</p>
 <p class="tools">
 <label>Search <input id="search" type="search" autocomplete="off" spellcheck="false"></label>

@@ -52,7 +52,7 @@ export function screenOf(report: Report, terminal: Terminal, isFull: boolean): s
     .flatMap((fault) => fault.findings.map((finding) => ({ fault, finding })))
     .filter(({ finding }) => isFull || finding.state !== 'benign')
     .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding));
-  const groups = groupsOf(shown, isFull);
+  const groups = groupedAlike(shown, likenessOf, isFull);
   const detail = isFull ? FULL : groups.length === 1 ? ALONE : AMONG_OTHERS;
   const { examined } = report;
   const { text, tone } = headlineOf(report);
@@ -70,18 +70,9 @@ export function screenOf(report: Report, terminal: Terminal, isFull: boolean): s
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-function groupsOf(
-  shown: readonly Shown[],
-  isFull: boolean,
-): readonly (readonly [Shown, ...Shown[]])[] {
-  const groups = groupedAlike(shown, ({ fault, finding: { state, reason, actions } }) => ({
-    state,
-    // Two faults may use the same reason.
-    reason: `${fault.name} ${reason}`,
-    isOurs: actions.length > 0,
-  }));
-  // In the same order: `recover --finding` takes a position.
-  return isFull ? groups.flat().map((each) => [each]) : groups;
+function likenessOf({ fault, finding: { state, reason, actions } }: Shown) {
+  // Two faults may use the same reason.
+  return { state, reason: `${fault.name} ${reason}`, isOurs: actions.length > 0 };
 }
 
 function groupBlock(

@@ -118,13 +118,9 @@ export function showManual({ fault, findings }: Listed, terminal: Terminal, isFu
   }
 }
 
-function groupsOf(
-  { fault, findings }: Listed,
-  isFull: boolean,
-): readonly (readonly [Finding, ...Finding[]])[] {
-  const isOurs = (finding: Finding) => hasRepair(fault, finding);
-  const groups = groupedAlike(findings, (each) => ({ ...each, isOurs: isOurs(each) }));
-  return isFull ? groups.flat().map((each) => [each]) : groups;
+function groupsOf({ fault, findings }: Listed, isFull: boolean) {
+  const likenessOf = (each: Finding) => ({ ...each, isOurs: hasRepair(fault, each) });
+  return groupedAlike(findings, likenessOf, isFull);
 }
 
 function showTable(
