@@ -1,3 +1,4 @@
+import { mapAtOnce } from '../../lib/std/map-at-once.ts';
 import type { MountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { pathsOf, shownAt } from '../evidence/mounts/mount-places.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
@@ -27,20 +28,15 @@ export async function usersOf(
   if (asked.length > HOLDER_PROCESSES_MAX) {
     throw new ReadError('too-large', '/proc', `more than ${HOLDER_PROCESSES_MAX} processes`);
   }
-  for (let start = 0; start < asked.length; start += PROCESSES_AT_ONCE_MAX) {
-    const some = asked.slice(start, start + PROCESSES_AT_ONCE_MAX);
-    await Promise.all(
-      some.map(async ({ pid, under }) => {
-        const question = { filesOf: pid, under, mountIds: [] };
-        // A process that has ended holds nothing.
-        const files = (await unlessMissing(snapshot.node.ask('openFiles', question))) ?? [];
-        for (const { by, path } of files) {
-          const top = under.find((one) => path.startsWith(`${one}/`)) ?? '';
-          const name = path.slice(top.length + 1).split('/')[0] ?? '';
-          if (wanted.has(name)) users.set(name, `process ${pid} uses it (${by})`);
-        }
-      }),
-    );
-  }
+  await mapAtOnce(asked, PROCESSES_AT_ONCE_MAX, async ({ pid, under }) => {
+    const question = { filesOf: pid, under, mountIds: [] };
+    // A process that has ended holds nothing.
+    const files = (await unlessMissing(snapshot.node.ask('openFiles', question))) ?? [];
+    for (const { by, path } of files) {
+      const top = under.find((one) => path.startsWith(`${one}/`)) ?? '';
+      const name = path.slice(top.length + 1).split('/')[0] ?? '';
+      if (wanted.has(name)) users.set(name, `process ${pid} uses it (${by})`);
+    }
+  });
   return users;
 }
