@@ -230,7 +230,7 @@ async function prepareFixture(fault: AnyFault, reading: Promise<Bundle>): Promis
 async function decidingReads({ needs }: AnyFault, bundle: Bundle): Promise<ReadonlySet<string>> {
   const node = new FailingNode(replayed(bundle), () => false);
   const snapshot = takeSnapshot(node, settingsIn(bundle));
-  for (const need of Object.values<Needs[string]>(needs)) {
+  for (const need of Object.values(needs as Needs)) {
     if (!('optional' in need)) await attempt(snapshot.of(need));
     else if (!need.isSupplement) await attempt(snapshot.of(need.optional));
   }

@@ -136,7 +136,7 @@ function pinnedByReason(check: Check): Check {
 /** One finding for each thing: the worst, with the proof of the others, such as a line in a log. */
 function oneForEachThing(observations: readonly Observation[]): readonly Observation[] {
   const byThing = Map.groupBy(observations, ({ pins = {} }) =>
-    JSON.stringify(Object.entries(pins).toSorted()),
+    JSON.stringify(Object.entries(pins).toSorted(([left], [right]) => (left < right ? -1 : 1))),
   );
   return [...byThing.values()].map((group) =>
     group.toSorted((left, right) => rank(left) - rank(right)).reduceRight(joined),
