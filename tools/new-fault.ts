@@ -129,7 +129,8 @@ export const ${value} = defineShortFault({
       id: '${name}',
       log: 'kernel',
       literals: ['TODO a text of every such line'],
-      // TODO a text of every such line: sda
+      example: 'TODO a text of every such line: sda',
+      // As in the example.
       patterns: [/TODO a text of every such line: (?<what>\\S+)/],
       withinMs: 10 * 60_000,
       recent: {
