@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkUp, type Judged } from '../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../src/node/checkup/make-report.ts';
@@ -21,7 +21,13 @@ import { RecordedNode } from '../src/node/recording/recorded-node.ts';
 import { questionOf, type Recorded, type Recording } from '../src/node/recording/recording.ts';
 import { reportSchema } from '../tools/report-schema.ts';
 import { FailingNode } from './failing-node.ts';
-import { fixturesFolder, readRecording, recordingsOf, recordNode } from './fault-fixtures.ts';
+import {
+  descriptionOf,
+  fixturesFolder,
+  readRecording,
+  recordingsOf,
+  recordNode,
+} from './fault-fixtures.ts';
 import { goldenAnswer, messagesOf } from './golden-answer.ts';
 import type { SyntheticNodes } from './synthetic-node.ts';
 
@@ -65,11 +71,14 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
     return fixture;
   };
 
+  const todos = todosOf(fault);
+
   describe(`${fault.id} on all fixtures`, () => {
     test('gives the golden answers', async () => {
       const answers: Record<string, unknown> = {};
       for (const name of names) answers[name] = goldenAnswer((await prepare(name)).judged);
       const golden = `${JSON.stringify(answers, null, 2)}\n`;
+      if (todos.length > 0) return;
       await expect(golden).toMatchFileSnapshot(join(fixturesFolder(fault), 'golden.json'));
     });
 
@@ -83,15 +92,16 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
       const lines = [...shownBy]
         .toSorted(([left], [right]) => (left < right ? -1 : 1))
         .map(([message, by]) => `${message}\n    on ${by.join(' ')}\n`);
+      if (todos.length > 0) return;
       const list = join(fixturesFolder(fault), 'messages.txt');
       await expect(lines.join('')).toMatchFileSnapshot(list);
     });
 
-    test('has nothing left to do', () => {
-      expect(todosIn(dirname(fixturesFolder(fault)))).toEqual([]);
+    test('has no TODO left', () => {
+      expect(todos).toEqual([]);
     });
 
-    test('names its optional reads of fixtures that exist', () => {
+    test('has a fixture for each name in `on` of optionalReads', () => {
       const named = optionalReads.flatMap(({ on = [] }) => on);
       expect(named.filter((name) => !names.includes(name))).toEqual([]);
     });
@@ -127,7 +137,7 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
       ).toEqual([]);
     });
 
-    test('has a report that is as the schema says, and holds nothing else', async () => {
+    test('has a report with the fields of the schema and no others', async () => {
       const report = JSON.parse(JSON.stringify((await prepare(name)).report));
       // Fields that the schema does not know would be missing from what it gives back.
       expect(reportSchema.parse(report)).toEqual(report);
@@ -148,35 +158,30 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
     });
 
     // After SQLite's I/O error tests: fail the first read, then the second, until none is left.
-    test.each(FAILURES)(
-      'is clear only without optional reads when one ends as %s',
-      async (failure) => {
-        const fixture = await prepare(name);
-        const { bundle, asked, judged } = fixture;
-        const isClear = judged.verdict.state === 'clear';
-        const clearWithout: string[] = [];
-        const expected: string[] = [];
-        const { clock, answers } = bundle.recording;
-        for (const key of asked) {
-          // A read that ends so on the node itself is no anomaly.
-          if (failureOf(answers.get(key)) === failure) continue;
-          const read = readOf(key);
-          if (isClear && areOptional([key], fixture)) expected.push(read);
-          const without = new Map(answers).set(key, { failure, detail: 'failed on purpose' });
-          const node = new RecordedNode({ clock, answers: without });
-          const { verdict } = (await judgeOn(fault, node, bundle)).judged;
-          if (verdict.state === 'clear') clearWithout.push(read);
-        }
-        const unread = clearWithout.filter((read) => !expected.includes(read));
-        const advice =
-          'clear although this read failed; read it in the fault or list it in optionalReads';
-        expect(clearWithout, unread.map((read) => `${read}: ${advice}`).join('\n')).toEqual(
-          expected,
-        );
-      },
-    );
+    test.each(FAILURES)('is not clear when a required read fails with %s', async (failure) => {
+      const fixture = await prepare(name);
+      const { bundle, asked, judged } = fixture;
+      const isClear = judged.verdict.state === 'clear';
+      const clearWithout: string[] = [];
+      const expected: string[] = [];
+      const { clock, answers } = bundle.recording;
+      for (const key of asked) {
+        // A read that ends so on the node itself is no anomaly.
+        if (failureOf(answers.get(key)) === failure) continue;
+        const read = readOf(key);
+        if (isClear && areOptional([key], fixture)) expected.push(read);
+        const without = new Map(answers).set(key, { failure, detail: 'failed on purpose' });
+        const node = new RecordedNode({ clock, answers: without });
+        const { verdict } = (await judgeOn(fault, node, bundle)).judged;
+        if (verdict.state === 'clear') clearWithout.push(read);
+      }
+      const unread = clearWithout.filter((read) => !expected.includes(read));
+      const advice =
+        'clear although this read failed; read it in the fault or list it in optionalReads';
+      expect(clearWithout, unread.map((read) => `${read}: ${advice}`).join('\n')).toEqual(expected);
+    });
 
-    test('is clear only without optional reads when all alternatives of a source fail', async () => {
+    test('is not clear when all alternatives of a required source fail', async () => {
       const fixture = await prepare(name);
       const { bundle, asked, judged, deciding } = fixture;
       const entries = optional.map(({ reads }) => {
@@ -196,12 +201,15 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
   });
 }
 
-/** The lines of a fault that `npm run new-fault` has left to its author. */
-function todosIn(folder: string): readonly string[] {
-  return readdirSync(folder)
-    .filter((name) => /\.(ts|md)$/.test(name))
-    .flatMap((name) => {
-      const lines = readFileSync(join(folder, name), 'utf8').split('\n');
+/** The lines that `npm run new-fault` has left to the author. Until then no golden file is written. */
+function todosOf(fault: AnyFault): readonly string[] {
+  const folder = dirname(fixturesFolder(fault));
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  return [...files, descriptionOf(fault)]
+    .filter((path) => /\.(ts|md)$/.test(path))
+    .flatMap((path) => {
+      const lines = readFileSync(path, 'utf8').split('\n');
+      const name = relative(process.cwd(), path);
       return lines.flatMap((line, at) =>
         line.includes('TODO') ? [`${name}:${at + 1}: ${line.trim()}`] : [],
       );

@@ -94,15 +94,18 @@ export async function fixtureAt(path: string): Promise<Bundle> {
   return recordNode(fault, maker);
 }
 
-/** The paths of all fixtures but those that a short fault describes in its own test. */
+/** The paths of all fixtures. */
 export async function fixturePaths(): Promise<readonly string[]> {
-  const described = readdirSync(join(import.meta.dirname, 'faults'));
   const paths = faults.map(async (fault) => {
-    const nodes = described.includes(`${fault.id}.ts`) ? await nodesOf(fault.id) : {};
-    const names = [...Object.keys(nodes), ...recordingsOf(fault)];
+    const names = [...Object.keys(await nodesOf(fault.id)), ...recordingsOf(fault)];
     return names.toSorted().map((name) => `${fault.id}/${name}`);
   });
   return (await Promise.all(paths)).flat();
+}
+
+/** The file that describes the synthetic nodes of a fault. */
+export function descriptionOf({ id }: { readonly id: string }): string {
+  return join(import.meta.dirname, 'faults', `${id}.ts`);
 }
 
 async function nodesOf(id: string): Promise<SyntheticNodes> {

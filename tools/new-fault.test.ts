@@ -55,7 +55,7 @@ test('a new fault of each kind compiles, is listed in order, and fails its test 
   expect(before.status, before.said).toBe(1);
   // The tests say what is missing.
   for (const kind of KINDS) {
-    expect(before.said).toContain(`quiet-${kind} on all fixtures > has nothing left to do`);
+    expect(before.said).toContain(`quiet-${kind} on all fixtures > has no TODO left`);
   }
   expect(before.said).toContain("title: 'TODO: what is broken, in one line'");
   expect(before.said).toContain('nobody has written yet how to judge the kubelet');

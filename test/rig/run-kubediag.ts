@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../src/node/checkup/report.ts';
 
 export const EXECUTABLE = join(import.meta.dirname, '../../dist/kubediag');
+export const NOT_BUILT = 'dist/kubediag is missing: npm run build';
 
 /** Nothing a test runs takes so long; it is killed then, and the test sees the signal. */
 const RUN_MS = 120_000;
@@ -32,6 +34,7 @@ export function startProgram(
     limitMs = RUN_MS,
   }: { readonly environment?: NodeJS.ProcessEnv; readonly limitMs?: number } = {},
 ): Running {
+  if (args.includes(EXECUTABLE) && !existsSync(EXECUTABLE)) throw new Error(NOT_BUILT);
   const begun = performance.now();
   // "env" changes nothing: words may begin with a prefix that enters namespaces.
   const child = spawn('env', args, {

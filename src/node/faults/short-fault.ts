@@ -114,10 +114,12 @@ export function defineShortFault(short: ShortFault): Fault {
     suspicions: { quoted: logSignatures.map(({ id }) => id), ...manifest.suspicions },
     diagnose: (evidence: Readonly<Record<string, Maybe<unknown>>>) => {
       const results = distinctChecks.flatMap((check) => judged(check, evidence[check.evidence.id]));
+      const unknowns = results.filter((each) => 'why' in each);
       const observations = results.flatMap((each) => ('why' in each ? [] : [each]));
       return verdictOf({
         findings: oneForEachThing(observations).map(findingOf),
-        unknowns: results.filter((each) => 'why' in each),
+        // Several checks can lack the same evidence, for the same reason.
+        unknowns: [...new Map(unknowns.map((each) => [JSON.stringify(each), each])).values()],
       });
     },
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answerOn, fixtureAt, fixturePaths } from '../../../test/fault-fixtures.ts';
+import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { checkUp } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
@@ -12,7 +13,7 @@ import { wordsOf } from './action-text.ts';
 import { ownOperationSets } from './catalogue.ts';
 import { faultProcessors } from './fault-processors.ts';
 import { stepsOf } from './fault-steps.ts';
-import { FINDINGS_STORED_MAX } from './limits.ts';
+import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
 import type { OperationResult, StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
@@ -76,7 +77,11 @@ describe.each(fixtures)('$path', (each) => {
       reported
         .slice(0, FINDINGS_STORED_MAX)
         .map(({ id, state, reason, summary, subject, proof }) => {
-          return { fault: fault.id, id, state, reason, summary, subject, proof };
+          const stored = proof.map(({ text, ...rest }) => ({
+            ...rest,
+            ...(text !== undefined && { text: cutSentence(text, PROOF_CHARACTERS_MAX) }),
+          }));
+          return { fault: fault.id, id, state, reason, summary, subject, proof: stored };
         }),
     );
     expect(result.succeeded).toBe(urgent.length > 0);
