@@ -49,8 +49,8 @@ interface Scene extends Partial<SyntheticWorker> {
   readonly folder?: string;
   readonly entries?: readonly Entry[];
   readonly isBinGone?: boolean;
-  /** Whether the links beside /bin lead into /usr. */
-  readonly isMerged?: boolean;
+  /** Which links beside /bin lead into /usr: both, unless it is given. */
+  readonly merged?: readonly string[];
   readonly log?: readonly string[];
   /** The pods that the kubelet has a folder for. */
   readonly podFolders?: readonly string[];
@@ -60,7 +60,7 @@ function scene({
   folder = '/',
   entries = ROOT,
   isBinGone,
-  isMerged = true,
+  merged = ['sbin', 'lib'],
   podFolders = [],
   log,
   ...worker
@@ -71,7 +71,7 @@ function scene({
   for (const uid of UIDS) maker.missing('status', `${PODS}/${uid}`);
   for (const uid of podFolders) makeFolder(maker, '/proc/812/root', `/var/lib/kubelet/pods/${uid}`);
   addEntries(maker, '/proc/812/cwd', entries, folder, worker.mounts ?? []);
-  if (isBinGone) takeBinAway(maker, isMerged);
+  if (isBinGone) takeBinAway(maker, merged);
   if (log) addLog(maker, '/proc/812/fd/2', log);
   return maker;
 }
@@ -101,12 +101,12 @@ function addEntries(
   maker.set('entries', { path, names: free.map(({ name }) => name) }, { answer: free });
 }
 
-function takeBinAway(maker: NodeMaker, isMerged: boolean): void {
+function takeBinAway(maker: NodeMaker, merged: readonly string[]): void {
   maker.missing('status', '/bin');
   makeFolder(maker, '', '/usr/bin/sh', { type: 'link', mode: 0o777 });
   makeFolder(maker, '/proc/812/root', '/usr/bin');
   for (const name of ['sbin', 'lib']) {
-    if (isMerged) makeLink(maker, '', `/${name}`, `usr/${name}`);
+    if (merged.includes(name)) makeLink(maker, '', `/${name}`, `usr/${name}`);
     else makeFolder(maker, '', `/${name}`);
   }
 }
@@ -293,6 +293,12 @@ const latent: Readonly<Record<string, Scene>> = {
 
 const damaged: Readonly<Record<string, Scene>> = {
   'damaged-and-active': { ...mqtt, isBinGone: true, entries: WITHOUT_BIN, log: [boot] },
+  'damaged-and-one-link-is-left': {
+    ...mqtt,
+    isBinGone: true,
+    entries: WITHOUT_BIN,
+    merged: ['lib'],
+  },
   'damaged-and-armed': { ...mqtt, isBinGone: true, entries: WITHOUT_BIN },
   'damaged-two-containers': {
     sandboxes: [
@@ -397,7 +403,7 @@ const unclear: Readonly<Record<string, Scene>> = {
   'latent-bin-gone-not-merged': {
     ...mqtt,
     isBinGone: true,
-    isMerged: false,
+    merged: [],
     entries: WITHOUT_BIN,
   },
   'latent-newer-than-verified': { ...mqtt, version: 'v1.40.0' },
