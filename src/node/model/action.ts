@@ -1,12 +1,13 @@
 import type { Explanation } from '../../lib/std/explanation.ts';
 /**
- * Every change this product can make to a node, as data. The list is closed: a new kind needs a
- * handler in repair/handlers.ts, or it does not compile. No action carries a command or a free path.
+ * Every change that this product can make to a node, as data. The list is closed: a new kind needs
+ * a handler in repair/handlers.ts, or the compiler reports it. No action contains a command or a
+ * path that a caller may choose.
  */
 export interface ActionArguments {
   /**
-   * Unmounts one bind mount of a subPath volume, in the mount namespace of the kubelet. The five
-   * fields name the mount as it was diagnosed; its id alone would not do, for the kernel reuses ids.
+   * Unmounts one bind mount of a subPath volume in the mount namespace of the kubelet. The five
+   * fields identify the diagnosed mount. The id is not enough, because the kernel reuses ids.
    */
   readonly unmount: {
     readonly id: number;
@@ -16,9 +17,9 @@ export interface ActionArguments {
     readonly target: string;
   };
   /**
-   * Unmounts one dead mount of an orphaned pod, by force, in the mount namespace of
-   * the kubelet. That ends every request to its filesystem, wherever else it is mounted, so all of
-   * those must be orphaned and unused. The mount is pinned as it was diagnosed.
+   * Force-unmounts one dead mount of an orphaned pod in the mount namespace of the kubelet. This
+   * aborts every request to the filesystem, so all its other mounts must be orphaned and unused.
+   * The fields identify the diagnosed mount.
    */
   readonly 'force-unmount': {
     readonly id: number;
@@ -30,68 +31,70 @@ export interface ActionArguments {
     readonly podUid: string;
   };
   /**
-   * Moves vol_data.json of a CSI volume, which is all that is left of an orphaned pod, out of
-   * the way of the kubelet: to "kubediag-set-aside" below the kubelet's root. It is never deleted.
+   * Moves vol_data.json of a CSI volume to "kubediag-set-aside" below the kubelet's root, where the
+   * kubelet ignores it. The file is all that is left of an orphaned pod, and is never deleted.
    */
   readonly 'set-aside': {
     readonly podUid: string;
-    /** The name of the volume's folder. */
+    /** The name of the volume's directory. */
     readonly volume: string;
     readonly inode: string;
   };
   /**
-   * Removes folders that failed teardowns left beside a volume, from one plugin's folder of one pod:
-   * each by rmdir, and only while it is empty, mounted in no namespace, unused and old enough.
+   * Removes the directories that failed teardowns left beside a volume, from one plugin's directory
+   * of one pod. Each is removed by rmdir, and only if it is empty, unused, old enough and not a
+   * mount point in any namespace.
    */
   readonly 'remove-empty-directory': {
     readonly podUid: string;
-    /** As its folder is called: "kubernetes.io~empty-dir". */
+    /** The name of the plugin's directory: "kubernetes.io~empty-dir". */
     readonly plugin: string;
-    /** "<inode> <name>" of each. */
+    /** "<inode> <name>" of each leftover. */
     readonly leftovers: readonly string[];
   };
   /**
-   * Removes a container that has no log path, by one forced call to the runtime, and then its sandbox
-   * if nothing else is in it. It is pinned as it was diagnosed, and never stopped first.
+   * Removes a container that has no log path with one forced call to the runtime, then its sandbox
+   * if no other container is in it. The fields identify the diagnosed container. It is
+   * never stopped first.
    */
   readonly 'remove-container': {
     readonly socket: string;
     readonly container: string;
     readonly sandbox: string;
-    /** Nanoseconds since 1970, as CRI counts. */
+    /** Nanoseconds since 1970, as in CRI. */
     readonly createdAt: string;
     readonly name: string;
   };
-  /** Makes the link again that leads from the root of the node into /usr; there is only this one. */
+  /** Restores a symbolic link from the root of the node into /usr. Only this link is supported. */
   readonly 'restore-symlink': { readonly path: '/bin'; readonly target: 'usr/bin' };
 }
 
 export type ActionKind = keyof ActionArguments;
 
-/** `Action` is any of them; `Action<'unmount'>` is that one. */
+/** `Action` is an action of any kind; `Action<'unmount'>` is an unmount. */
 export type Action<K extends ActionKind = ActionKind> = {
   [P in K]: {
     readonly kind: P;
-    /** The word that a person typed to have it done all the same; see `Recovery.confirmation`. */
+    /** The word that a user typed to confirm the action; see `Recovery.confirmation`. */
     readonly confirmed?: string;
-    /** The uid of a pod that an earlier action of the same plan saw to be gone. */
+    /** The uid of a pod that an earlier action of the same plan proved to be gone. */
     readonly seenGone?: string;
   } & ActionArguments[P];
 }[K];
 
-/** What became of an action. Only `done` was seen to be so, by looking afterwards. */
+/** The result of an action. `done` means that a check afterwards confirmed the result. */
 export type Outcome =
   | { readonly state: 'done'; readonly note?: string }
   | ({ readonly state: 'refused' } & Failure)
   | ({ readonly state: 'no-effect' } & Failure)
   | ({ readonly state: 'failed' } & Failure);
 
-/** Why an action was not performed, and how to go on without us. */
+/** Why an action was not performed, and what the user can do instead. */
 export interface Failure extends Explanation {
   readonly manual?: ManualSteps;
 }
 
-/** How a person could do it without us, and what it risks. */
+/** How a user can perform the action manually, and the risk. */
 export interface ManualSteps {
   readonly commands: readonly string[];
   readonly risk: string;

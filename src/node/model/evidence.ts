@@ -1,28 +1,28 @@
 import type { LogSignature } from './log-signature.ts';
 import { type NodeReader, ReadError } from './node-reader.ts';
 
-/** One kind of thing that can be known about a node, and the only way we learn it. */
+/** One kind of fact about a node, and the only code that reads it. */
 export interface Evidence<T> {
   readonly id: string;
   readonly title: string;
-  /** What a person runs to collect it; `kubediag check` where no single command shows it. */
+  /** The command that collects it; `kubediag check` if no single command does. */
   readonly command?: string;
-  /** It needs nothing but other evidence, or answers that given texts may hold. */
+  /** It is derived from other evidence, or from answers that submitted texts may contain. */
   readonly isDerived?: true;
   readonly collect: (snapshot: Snapshot) => Promise<T>;
 }
 
-/** One look at one node: every kind of evidence is collected at most once in it. */
+/** One check of one node. It collects each kind of evidence at most once. */
 export interface Snapshot {
   readonly node: NodeReader;
   readonly settings: SnapshotOptions;
-  /** What faults declare to read in logs, so that each log is read once for all of them. */
+  /** The log signatures of all faults, so that each log is read only once. */
   readonly logSignatures: readonly LogSignature[];
-  /** Evidence that stands on other evidence asks for it here. */
+  /** Returns other evidence that this evidence is derived from. */
   of<T>(evidence: Evidence<T>): Promise<T>;
 }
 
-/** A snapshot that collects each kind of evidence at most once, by `collect`. */
+/** A snapshot that calls `collect` at most once for each kind of evidence. */
 export function snapshotOf(
   around: Omit<Snapshot, 'of'>,
   collect: <T>(evidence: Evidence<T>, snapshot: Snapshot) => Promise<T>,
@@ -39,12 +39,12 @@ export function snapshotOf(
   return snapshot;
 }
 
-/** What a person, or an earlier check, knows and the node does not show. */
+/** Facts that a user or an earlier check supplies, because the node does not show them. */
 export interface SnapshotOptions {
   readonly kubeletPid?: number | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;
-  /** The file that the kubelet logs to, when it is not found by itself. */
+  /** The file that the kubelet logs to, if automatic detection does not find it. */
   readonly kubeletLog?: string | undefined;
   /** The options that faults declare, by name: `optionValue` reads them. */
   readonly [option: string]: unknown;
@@ -53,7 +53,7 @@ export interface SnapshotOptions {
 /** An option that one kind of evidence takes, and the fault that needs it declares. */
 export interface EvidenceOption<T> {
   readonly name: string;
-  /** The value as it is, if it is one; a bundle may hold anything. */
+  /** Returns the value if it has the right type. A bundle may contain anything. */
   readonly read: (value: unknown) => T | undefined;
 }
 
@@ -61,12 +61,12 @@ export function optionValue<T>(option: EvidenceOption<T>, options: SnapshotOptio
   return option.read(options[option.name]);
 }
 
-/** Something that was asked for and may not have been answered. */
+/** A value that could be read, or the reason why not. */
 export type Maybe<T> =
   | { readonly known: true; readonly value: T }
   | { readonly known: false; readonly why: string; readonly error?: ReadError };
 
-/** Marks evidence that a fault can judge without, at the price of saying less. */
+/** Marks evidence that a fault can do without; its verdict then says less. */
 export interface Optional<T> {
   readonly optional: Evidence<T>;
   /** It only adds notes: no verdict depends on it. */
@@ -93,10 +93,12 @@ export function optional<T>(evidence: Evidence<T>): Optional<T> {
   return { optional: evidence };
 }
 
-/** A read that may fail without ending the check, with the error as a value. */
+/** The result of a read that may fail without ending the check. */
 export type Attempt<T> = Maybe<T> & ({ readonly known: true } | { readonly error: ReadError });
 
-/** For evidence with alternative sources: the only place below checkup where a failed read is caught. */
+/**
+ * For evidence with alternative sources. Below checkup, only this function catches a failed read.
+ */
 export async function attempt<T>(read: Promise<T>): Promise<Attempt<T>> {
   try {
     return { known: true, value: await read };

@@ -1,5 +1,5 @@
 import type { Origin } from './origin.ts';
-/** Worst first; the order is the order on the screen. */
+/** Worst first. Reports use the same order. */
 export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const;
 
 /**
@@ -8,21 +8,21 @@ export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const
  */
 export type FindingState = (typeof FINDING_STATES)[number];
 
-/** What a person wants cured without a further word: the rest is cured only where it is named. */
+/** True for findings that `kubediag recover --yes` repairs without further options. */
 export function isActive({ state }: Pick<Finding, 'state'>): boolean {
   return state === 'damaged' || state === 'active';
 }
 
-/** A line that an engineer can verify, and where it was read. */
+/** A line that an engineer can verify, and where we read it. */
 export interface Proof {
-  /** What the line shows, in words. */
+  /** What the line shows. */
   readonly claim: string;
-  /** The line itself, as it was read; absent when the claim is the whole of it. */
+  /** The line as it was read; not set if the claim says everything. */
   readonly text?: string;
   readonly origin: Origin;
 }
 
-/** What the finding is about; every field that applies. */
+/** What the finding is about. Every field that applies is set. */
 export interface Subject {
   readonly namespace?: string;
   readonly pod?: string;
@@ -33,30 +33,33 @@ export interface Subject {
   readonly path?: string;
 }
 
-/** What a person does: a sentence, a command to copy, or a sentence with the command that it is about. */
+/** A manual step: a sentence, a command to copy, or both. */
 export type Step =
   | { readonly text: string; readonly command?: string }
   | { readonly text?: never; readonly command: string };
 
-/** One place where a node has the fault. Pins name the thing itself; its id is made from them. */
+/**
+ * One place where a node has the fault. The pins identify the faulty thing, and form the finding's
+ * id.
+ */
 export interface Finding<P extends object = object> {
   readonly state: FindingState;
-  /** A CamelCase word from the fault's own list of reasons. */
+  /** A CamelCase word from the fault's list of reasons. */
   readonly reason: string;
   /** One sentence that a tired person understands. */
   readonly summary: string;
   readonly subject: Subject;
   readonly proof: readonly Proof[];
   readonly blastRadius: string;
-  /** The look-alikes that were checked and ruled out. */
+  /** Similar causes that were checked and ruled out. */
   readonly excluded: readonly string[];
-  /** Other repairs than ours. */
+  /** Repairs other than ours. */
   readonly alternatives: readonly Step[];
-  /** Why we never repair it: then only a person can. */
+  /** Why we never repair it, so that only a person can. */
   readonly refusal?: string;
-  /** What prevents it from happening again after the repair. */
+  /** What prevents the fault from coming back after the repair. */
   readonly prevention?: readonly string[];
   readonly pins: P;
-  /** The uids of the pods that a person must name: whether they are gone is not proven. */
+  /** The uids of the pods that the user must name, because we cannot prove that they are gone. */
   readonly mustName?: readonly string[];
 }

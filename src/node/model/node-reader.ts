@@ -4,64 +4,68 @@ import { type Origin, originText } from './origin.ts';
 import type { Thread, ThreadStack } from './thread.ts';
 
 /**
- * Everything that may be asked of a node, as data. The list is closed and has no question that
- * changes anything: a collector cannot harm the node, whatever its author wrote.
- *
- * Paths are the node's own, seen from its root. `/proc/<pid>/root/...` is the view of that process.
+ * Everything that we may ask a node, as data. The list is closed and no question changes anything,
+ * so a collector cannot harm the node. Paths are those of the node. `/proc/<pid>/root/...` is the
+ * view of that process.
  */
 export interface Questions {
-  /** The content of a file, as text; a byte that is no UTF-8 is a lone surrogate (text-codec.ts). */
+  /**
+   * The content of a file as text. A byte that is not UTF-8 becomes a lone surrogate
+   * (text-codec.ts).
+   */
   readonly file: { readonly ask: { readonly path: string }; readonly answer: string };
-  /** Where a symbolic link points, unresolved. */
+  /** The target of a symbolic link, unresolved. */
   readonly link: { readonly ask: { readonly path: string }; readonly answer: string };
-  /** The names in a folder. Never their types: asking those can hang on old filesystems. */
+  /** The names in a directory. Reading their types could hang on old filesystems. */
   readonly folder: { readonly ask: { readonly path: string }; readonly answer: readonly string[] };
-  /** What a path is, without following it when it is a link. */
+  /** The status of a path. Symbolic links are not followed. */
   readonly status: {
     readonly ask: {
       readonly path: string;
-      /** For a second try, where the first was not answered: it may take longer. */
+      /** For a retry after a timeout: the time limit is longer. */
       readonly patience?: 'long';
     };
     readonly answer: FileStatus;
   };
   /**
-   * The names in every folder that matches, in one go: with levels ['*', 'volumes', '*'] those of
-   * <path>/<any>/volumes/<any>. Names only, and no level below the last is touched.
+   * The names in every directory that matches, in one question. Levels ['*', 'volumes', '*'] match
+   * <path>/<any>/volumes/<any>. Nothing below the last level is read.
    */
   readonly tree: {
     readonly ask: { readonly path: string; readonly levels: readonly string[] };
     readonly answer: readonly TreeFolder[];
   };
-  /** What these entries of one folder are, in one go, and whether those that are folders are empty. */
+  /** The status of these entries of one directory, and whether each subdirectory is empty. */
   readonly entries: {
     readonly ask: { readonly path: string; readonly names: readonly string[] };
     readonly answer: readonly Entry[];
   };
-  /** Every process of the node, by what never waits for it. */
+  /** Every process of the node, read only from files that a hanging process cannot block. */
   readonly processes: {
     readonly ask: { readonly all: 'processes' };
     readonly answer: readonly ProcessEntry[];
   };
-  /** Every inotify instance of the node: who holds it, and how many watches it has. */
+  /** Every inotify instance of the node: its owner and its number of watches. */
   readonly inotify: {
     readonly ask: { readonly instances: 'inotify' };
     readonly answer: readonly InotifyInstance[];
   };
-  /** The threads of a process: what the kernel does for each of them, and with which path. */
+  /** The threads of a process: the system call of each thread, and its path. */
   readonly threads: {
     readonly ask: { readonly threadsOf: number };
     readonly answer: readonly Thread[];
   };
   /**
-   * The Go stacks of those threads of a process that are blocked in a system call, and of no others.
-   * Of the memory of the process, only function names and the path are returned.
+   * The Go stacks of the threads of a process that are blocked in a system call. Function names and
+   * the path are all that is returned from the memory of the process.
    */
   readonly stacks: {
     readonly ask: { readonly stacksOf: number };
     readonly answer: readonly ThreadStack[];
   };
-  /** What a process holds open below these paths, or on these mounts, or one file of each mount. */
+  /**
+   * The files that a process has open below these paths, or on these mounts, or one file per mount.
+   */
   readonly openFiles: {
     readonly ask: {
       readonly filesOf: number;
@@ -71,8 +75,8 @@ export interface Questions {
     readonly answer: readonly OpenFile[];
   };
   /**
-   * The lines of a log that hold one of the literals, picked out where the log lies. Only its end is
-   * read, so many bytes of it.
+   * The lines of a log that contain one of the literals, filtered on the node. Only the last
+   * `lastBytes` of the log are read.
    */
   readonly log: {
     readonly ask: {
@@ -82,17 +86,17 @@ export interface Questions {
     };
     readonly answer: LogLines;
   };
-  /** One GET on the kubelet's own HTTP server. */
+  /** One GET request to the kubelet's HTTP server. */
   readonly kubelet: {
     readonly ask: KubeletPage;
     readonly answer: HttpAnswer;
   };
-  /** The goroutines of the kubelet; it stops for a moment to dump them. */
+  /** The goroutines of the kubelet. The kubelet pauses for a moment to dump them. */
   readonly goroutines: {
     readonly ask: KubeletPage & { readonly as: 'goroutines' };
     readonly answer: GoroutineDump;
   };
-  /** Where the kubelet spends its CPU time, watched for so long: a pprof file in base64. */
+  /** Where the kubelet spends CPU time during this period: a pprof file in base64. */
   readonly profile: {
     readonly ask: KubeletPage & { readonly seconds: number };
     readonly answer: string;
@@ -105,14 +109,14 @@ export interface Questions {
           readonly socket: string;
           readonly call: 'ContainerStatus';
           readonly id: string;
-          /** With all that the runtime knows of it, in its own words. */
+          /** Includes the runtime's own details. */
           readonly verbose?: true;
         }
-      // With all that the runtime knows of it: only to save it before the removal.
+      // With the runtime's own details: only to save them before the removal.
       | { readonly socket: string; readonly call: 'PodSandboxStatus'; readonly id: string };
     readonly answer: RuntimeAnswer;
   };
-  /** What a program of the node prints when it is asked for its version, or systemctl for a unit. */
+  /** The version that a program of the node prints, or the properties of a unit from systemctl. */
   readonly version: {
     readonly ask: { readonly program: string; readonly arguments: readonly string[] };
     readonly answer: string;
@@ -124,12 +128,12 @@ export type Question<K extends QuestionKind> = Questions[K]['ask'];
 export type Answer<K extends QuestionKind> = Questions[K]['answer'];
 
 /**
- * Its implementations: the live node, a recorded bundle, a recording pass-through and, for
- * tests, one that fails on purpose. Each question is answered, or rejected with a ReadError, within
- * its time limit. Nothing else escapes.
+ * The implementations are the live node, a recorded bundle, a recorder in front of another reader
+ * and, for tests, a reader that fails on purpose. Each question is answered, or rejected with a
+ * ReadError, within its time limit. No other error is thrown.
  */
 export interface NodeReader {
-  /** The node's clock: of the moment, or of the recording. */
+  /** The node's time: now, or when the recording was made. */
   now(): Date;
   ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>>;
 }
@@ -139,7 +143,7 @@ export interface FileStatus {
   /** Octal permission bits as a number, for example 0o755. */
   readonly mode: number;
   readonly owner: number;
-  /** As the kernel prints it in a mount table: "254:1". */
+  /** As in the mount table: "254:1". */
   readonly device: string;
   readonly inode: string;
   readonly links: number;
@@ -147,9 +151,9 @@ export interface FileStatus {
   readonly modifiedMs: number;
 }
 
-/** A folder that matched, and its names; or why it could not be read. */
+/** A directory that matched, with its names or the reason why they could not be read. */
 export interface TreeFolder {
-  /** Below the path that was asked for: "29da79e5-.../volumes/kubernetes.io~csi". */
+  /** Relative to the path in the question: "29da79e5-.../volumes/kubernetes.io~csi". */
   readonly folder: string;
   readonly names: readonly string[];
   readonly failure?: string;
@@ -157,81 +161,86 @@ export interface TreeFolder {
 
 export interface Entry {
   readonly name: string;
-  /** null when there is no such entry. */
+  /** null if the entry does not exist. */
   readonly status: FileStatus | null;
-  /** Of a folder; null of anything else. */
+  /** null if the entry is not a directory. */
   readonly isEmpty: boolean | null;
 }
 
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** As the kernel cuts it, to fifteen bytes. */
+  /** Truncated by the kernel to 15 bytes. */
   readonly name: string;
   /** One letter: R, S, D, T, Z... */
   readonly state: string;
-  /** Ticks between the boot and its start: with the pid it names the process for ever. */
+  /**
+   * Clock ticks from the boot to the start of the process. With the pid it identifies the process.
+   */
   readonly startTime: string;
-  /** Its cgroups, each once: "/kubepods/burstable/pod29da79e5-.../4f0c...". */
+  /** Its cgroups without duplicates: "/kubepods/burstable/pod29da79e5-.../4f0c...". */
   readonly cgroups: readonly string[];
-  /** "mnt:[4026531841]"; null when we may not know. */
+  /** "mnt:[4026531841]"; null if we lack the permission. */
   readonly mountNamespace: string | null;
-  readonly thread?: number; // One that lives on, where its first thread has ended.
+  readonly thread?: number; // A live thread, if the main thread has exited.
 }
 
 export interface InotifyInstance {
   readonly pid: number;
-  /** The name of the process, as the kernel cuts it. */
+  /** The name of the process, truncated by the kernel. */
   readonly process: string;
   /** The real user id, as seen from the reader's user namespace. */
   readonly user: number;
-  /** "user:[4026531837]"; null when we may not know. */
+  /** "user:[4026531837]"; null if we lack the permission. */
   readonly userNamespace: string | null;
   readonly descriptor: number;
   readonly watches: number;
 }
 
 export interface OpenFile {
-  /** By what it is held: "cwd", "root", "exe", "fd/5", "maps". */
+  /** How the process holds the file: "cwd", "root", "exe", "fd/5", "maps". */
   readonly by: string;
   readonly path: string;
-  readonly mount?: number; // The id of the mount that a descriptor is on.
-  readonly inode?: string; // Of the file of a descriptor, if the kernel reports it.
-  readonly device?: string; // The "254:1" of the filesystem of a mapped file.
+  readonly mount?: number; // The id of the mount that the file of the descriptor is on.
+  readonly inode?: string; // The inode of the file, if the kernel reports it.
+  readonly device?: string; // The device "254:1" of a mapped file.
 }
 
 /**
- * A file of text, or the journal: its entries that have one of these fields ("_COMM=kubelet"), in
- * the folder that is named, or else where the node stores its journal.
+ * A text file, or the journal: entries that match one of these fields ("_COMM=kubelet"), from this
+ * directory or from the node's default one.
  */
 export type LogPlace =
   | { readonly file: string }
   | { readonly journal: readonly string[]; readonly folder?: string };
 
 export interface LogLines {
-  /** Oldest first. Of a literal that is in many lines, only the first few and the last ones. */
+  /** Oldest first. If many lines contain a literal, only its first and last lines. */
   readonly lines: readonly LogLine[];
-  /** The strings that were searched for: a recording may be older than the current list. */
+  /** The literals that were searched for. A recording may be older than the current list. */
   readonly containing: readonly string[];
-  /** For each literal, in how many of the lines it is. */
+  /** For each literal, the number of lines that contain it. */
   readonly counts: readonly number[];
-  /** The first and the last line that were read, whatever is in them; null when there is none. */
+  /**
+   * The first and the last line that were read, whether they match or not; null if the log is
+   * empty.
+   */
   readonly first: string | null;
   readonly last: string | null;
   readonly linesRead: number;
   readonly bytesRead: number;
-  /** False when the beginning of the log was left out, or its end could not be waited for. */
+  /** False if the beginning of the log was skipped, or reading it to the end took too long. */
   readonly isWhole: boolean;
-  /** When the file was last written; null for a journal. */
+  /** The modification time of the file; null for a journal. */
   readonly modifiedMs: number | null;
 }
 
 export interface LogLine {
-  readonly number: number; // From 1 on, counted from where we began to read.
+  readonly number: number; // Counted from 1, from where reading began.
   readonly text: string;
 }
 
-/** Where something of the kubelet's HTTP server is: "/debug/pprof/goroutine?debug=2". */
+/** A page of the kubelet's HTTP server: "/debug/pprof/goroutine?debug=2". */
 export interface KubeletPage {
   readonly scheme: 'http' | 'https';
   readonly address: string;
@@ -244,29 +253,29 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** What the runtime answered, in the words of CRI, whichever version of CRI it speaks. */
+/** The runtime's answer with the field names of CRI. Both versions of CRI give the same. */
 export interface RuntimeAnswer {
   readonly criVersion: 'v1' | 'v1alpha2';
   readonly message: unknown;
 }
 
 export type ReadFailure =
-  | 'missing' // the node answered: there is no such thing
+  | 'missing' // the node answered that it does not exist
   | 'denied'
   | 'refused' // nothing listens there
   | 'timeout' // the node did not answer; on a dead mount this is itself a symptom
-  | 'not-asked' // we gave up: the check is over, or too many readers hang already
+  | 'not-asked' // we gave up: the check is over, or too many readers already hang
   | 'too-large'
   | 'malformed'
   | 'unsupported' // the node answered that it does not know this question
-  | 'exited' // a program of the node ended without an answer; the detail is what it printed
-  | 'failed' // any other error of the node, named in the detail
-  | 'not-recorded'; // a bundle that never asked this question
+  | 'exited' // a program of the node exited without an answer; the detail is its output
+  | 'failed' // any other error of the node; the detail names it
+  | 'not-recorded'; // the bundle does not contain this question
 
 export class ReadError extends Error {
   override readonly name = 'ReadError';
   readonly failure: ReadFailure;
-  /** What was asked, in words a person can repeat: a path, an endpoint, a CRI call. */
+  /** What was asked, as a user would write it: a path, an endpoint, a CRI call. */
   readonly source: string;
   readonly detail: string | undefined;
 
@@ -307,12 +316,12 @@ export function isReadFailure(value: unknown): value is ReadFailure {
   return typeof value === 'string' && Object.hasOwn(FAILURE_TEXT, value);
 }
 
-/** The question in words, as the source of an error. */
+/** The question as text, for the source of an error. */
 export function sourceOf(asked: Question<QuestionKind>): string {
   return originText(originOf(asked));
 }
 
-/** Where its answer is read. */
+/** Where the answer comes from. */
 export function originOf(asked: Question<QuestionKind>): Origin {
   if ('levels' in asked) return { file: [asked.path, ...asked.levels].join('/') };
   if ('names' in asked) return { file: `${asked.path} (${asked.names.length} of its entries)` };
@@ -332,12 +341,12 @@ function originOfPage({ scheme, address, port, path }: KubeletPage): Origin {
   return { url: `${scheme}://${address}:${port}${path}` };
 }
 
-/** A file, or the command that prints the journal. */
+/** The log file, or the command that prints the journal. */
 export function originOfLog(place: LogPlace): Origin {
   if ('file' in place) return { file: place.file };
   const folder = place.folder === undefined ? [] : ['--directory', place.folder];
   return { command: ['journalctl', ...folder, place.journal.join(' + ')].join(' ') };
 }
 
-/** The process name of a reader; the kernel limits it to fifteen bytes. */
+/** The process name of a reader. The kernel truncates it to 15 bytes. */
 export const READER_NAME = 'kubediag-reader';

@@ -1,19 +1,19 @@
-/** Where something was read. Code asks the fields; a person reads `originText`. */
+/** Where something was read. Code uses the fields; a person reads `originText`. */
 export type Origin =
   | FileOrigin
   /** A page of the kubelet. */
   | { readonly url: string }
   | { readonly criCall: string; readonly id?: string }
   | { readonly command: string }
-  /** Neither of these: "the kubelet's settings". */
+  /** Anything else: "the kubelet's settings". */
   | { readonly source: string }
   | { readonly all: readonly Origin[] };
 
-/** A path of the node, or a file that somebody sent. */
+/** A path of the node, or a submitted file. */
 export interface FileOrigin {
   readonly file: string;
   readonly line?: number;
-  /** Of a log whose beginning was left out: the line is counted from here on. */
+  /** Set if the beginning of a log was skipped: lines are counted from there. */
   readonly lastBytes?: number;
 }
 

@@ -13,7 +13,7 @@ import type { Action, ActionArguments, ActionKind, Outcome } from './action.ts';
 
 const MOUNT = { id: number, parent: number, device: text, root: text, target: text };
 
-/** The arguments of every kind of action, or this does not compile. */
+/** The arguments of every kind of action. A missing kind does not compile. */
 const ARGUMENTS: { readonly [K in ActionKind]: Shape<ActionArguments[K]> } = {
   unmount: MOUNT,
   'force-unmount': { ...MOUNT, fsType: text, podUid: text },
@@ -23,7 +23,7 @@ const ARGUMENTS: { readonly [K in ActionKind]: Shape<ActionArguments[K]> } = {
   'restore-symlink': { path: text, target: text },
 };
 
-/** Whether a line of a journal holds a whole action. A kind that we do not know may have any arguments. */
+/** Whether a journal line contains a complete action. An unknown kind may have any arguments. */
 export function isRecordedAction(value: unknown): value is Action {
   const kind = fieldAt(value, 'kind');
   if (typeof kind !== 'string') return false;

@@ -1,19 +1,25 @@
 import type { Signature } from './log-signature.ts';
 
-/** Stands for a text that a bundle must not contain. */
+/** Replaces a text that a bundle must not contain. */
 export const REDACTED = '<redacted>';
 
-/** What faults read of texts that other programs wrote. A bundle contains nothing else of them. */
+/** The parts that faults read of texts from other programs. A bundle contains no other parts. */
 export interface RedactionRules {
   readonly logSignatures: readonly Signature[];
   readonly messages: readonly MessageRule[];
   readonly files: readonly FileRule[];
 }
 
-/** What may leave the node of a container's message; undefined when the fault reads nothing of it. */
+/**
+ * The part of a container's message that a bundle may contain; undefined if the fault reads nothing
+ * of it.
+ */
 export type MessageRule = (message: string) => string | undefined;
 
-/** What may leave the node of a file that only one fault reads; the path is the one that was asked for. */
+/**
+ * The part that a bundle may contain of a file that only one fault reads. The path is that of the
+ * question.
+ */
 export interface FileRule {
   readonly path: RegExp;
   readonly redact: (text: string) => string;

@@ -1,35 +1,40 @@
-/** What the kernel does for a thread now. */
+/** The current system call of a thread. */
 export interface Thread {
   readonly tid: number;
   readonly name: string;
   readonly state: string;
-  /** The kernel function it sleeps in; "0" or empty when it does not, or we may not know. */
+  /**
+   * The kernel function that the thread sleeps in; "0" or empty if it does not sleep or we lack the
+   * permission.
+   */
   readonly waitsIn: string;
-  /** The number of its system call; null when it is in none, or we may not know. */
+  /** The number of the system call; null if there is none or we lack the permission. */
   readonly systemCall: number | null;
-  /** The name of that call, where it is one that takes a path. */
+  /** The name of the system call, if it takes a path. */
   readonly callName: string | null;
-  /** The path that it was called with, read from the memory of the process. */
+  /** The path argument, read from the memory of the process. */
   readonly path: string | null;
-  /** The call with its arguments, as the kernel shows it: a second call has other addresses. */
+  /** The call with its arguments, as in /proc/<pid>/syscall. A later call has other addresses. */
   readonly callLine?: string | undefined;
 }
 
-/** A thread that is blocked in a system call, and the calls of Go that led there. */
+/** A thread that is blocked in a system call, and its Go stack. */
 export interface ThreadStack {
   readonly tid: number;
   readonly state: string;
   readonly waitsIn: string;
-  /** The number of its system call; null when it waits for a page of its memory. */
+  /** The number of the system call; null if the thread waits for a page fault. */
   readonly systemCall: number | null;
-  /** The name of that call, where it is one that concerns files. */
+  /** The name of the system call, if it concerns files. */
   readonly callName: string | null;
-  /** The path that it was called with, or that its file descriptor leads to. */
+  /** The path argument, or the path of the file descriptor. */
   readonly path: string | null;
-  /** It was seen twice in this very call, so long apart; 0 when only once. */
+  /** The time between two observations of the same call; 0 if the call was observed once. */
   readonly waitedMs: number;
-  /** The innermost call first. Functions that the compiler merged into their callers are missing. */
+  /** Innermost call first. Functions that the compiler inlined are missing. */
   readonly frames: readonly { readonly function: string; readonly offset: number }[];
-  /** Why the frames end before the first function of the goroutine; absent when they do not. */
+  /**
+   * Why the frames end before the first function of the goroutine; not set if they are complete.
+   */
   readonly brokenBy?: string;
 }

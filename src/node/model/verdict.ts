@@ -3,26 +3,26 @@ import type { Maybe } from './evidence.ts';
 import type { Finding, Subject } from './finding.ts';
 import type { ReadFailure } from './node-reader.ts';
 
-/** Something that could not be judged, and why. */
+/** Something that the fault could not determine, and why. */
 export interface Unknown {
   readonly why: string;
-  /** How a read failed, where that alone is the reason. */
+  /** The failure of a read, if that is the only reason. */
   readonly failure?: ReadFailure;
-  /** What it is about; absent when it is about the whole node. */
+  /** What it is about; not set if it is about the whole node. */
   readonly subject?: Subject;
-  /** What a person could do about it where we must not. */
+  /** What a user can do about it if we must not. */
   readonly manual?: ManualSteps;
 }
 
-/** "clear" is a claim about the node. Not knowing is a different answer, and it says why. */
+/** "clear" is a claim about the node. "unknown" is a different answer, with its reasons. */
 export interface Verdict<P extends object = object> {
   readonly state: 'found' | 'clear' | 'unknown';
   readonly findings: readonly Finding<P>[];
-  /** What could not be judged, also beside what was found. */
+  /** What could not be determined, also if something was found. */
   readonly unknowns: readonly Unknown[];
 }
 
-/** What a read that failed leaves unknown. */
+/** The unknown that a failed read causes. */
 export function unknownFrom(
   { why, error }: Extract<Maybe<unknown>, { readonly known: false }>,
   lead = '',
@@ -30,7 +30,7 @@ export function unknownFrom(
   return { why: `${lead}${why}`, ...(error && { failure: error.failure }) };
 }
 
-/** Weighs what a fault saw. A benign finding is no alarm, and an unknown is never `clear`. */
+/** The verdict from findings and unknowns. With an unknown, the verdict is never `clear`. */
 export function verdictOf<P extends object>(seen: Omit<Verdict<P>, 'state'>): Verdict<P> {
   if (seen.findings.some(({ state }) => state !== 'benign')) return { state: 'found', ...seen };
   return { state: seen.unknowns.length > 0 ? 'unknown' : 'clear', ...seen };
