@@ -546,7 +546,7 @@ export function nodes(): SyntheticNodes {
       { path: '/bin' },
       { failure: 'denied' },
     ),
-    'damaged-and-folder-unread': scene({ ...(damaged['damaged-and-active'] ?? {}) }).set(
+    'damaged-and-folder-unread': scene({ ...damaged['damaged-and-active'] }).set(
       'folder',
       { path: '/proc/812/cwd' },
       { failure: 'timeout' },

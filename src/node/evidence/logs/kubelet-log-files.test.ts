@@ -13,7 +13,7 @@ describe('the part before a file that was turned over', () => {
     folder: FOLDER,
     isRotated: true,
   };
-  const before = (names: readonly string[]) =>
+  const partBefore = (names: readonly string[]) =>
     rotatedBefore(takeSnapshot(new NodeMaker().folder(FOLDER, names).build()), FILE);
 
   test.each([
@@ -27,7 +27,7 @@ describe('the part before a file that was turned over', () => {
     ['by dates and times', ['kubelet.log.20260330-155827'], 'kubelet.log.20260330-155827'],
     ['by both', ['kubelet.log-20260330', 'kubelet.log.1'], 'kubelet.log.1'],
   ])('%s', async (_, names, expected) => {
-    expect(await before(names)).toEqual([
+    expect(await partBefore(names)).toEqual([
       {
         path: `${FOLDER}/${expected}`,
         origin: `/var/log/${expected}`,
@@ -43,7 +43,7 @@ describe('the part before a file that was turned over', () => {
     ['of another program', ['kubelet2.log.1', 'other-kubelet.log.1']],
     ['older than the newest part, which is missing', ['kubelet.log.2', 'kubelet.log.17']],
   ])('is none that is %s', async (_, names) => {
-    expect(await before(names)).toEqual([]);
+    expect(await partBefore(names)).toEqual([]);
   });
 
   test('is none where the directory does not exist', async () => {

@@ -56,7 +56,8 @@ test.each([
 
 test('missing is an answer, and no other failure is', async () => {
   expect(await unlessMissing(Promise.resolve(7))).toBe(7);
-  expect(await unlessMissing(Promise.reject(new ReadError('missing', '/a')))).toBeUndefined();
+  const missing = Promise.reject<number>(new ReadError('missing', '/a'));
+  expect(await unlessMissing(missing)).toBeUndefined();
   await expect(unlessMissing(Promise.reject(new ReadError('denied', '/a')))).rejects.toMatchObject({
     failure: 'denied',
   });
