@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killIfThere } from './process-mark.ts';
 
-/** A killed process leaves its cgroup a moment later. */
+/** A killed process stays in its cgroup for a moment, so a removal is retried. */
 const TRIES_MAX = 50;
 const TRY_MS = 100;
 
@@ -14,11 +14,11 @@ export function labCgroup(name: string): string {
 }
 
 /**
- * Creates a cgroup and moves a process into it, in the first writable hierarchy: one is enough to
- * recognize the container. Without a writable hierarchy there is no cgroup.
+ * Creates a cgroup in the first writable hierarchy, which is enough to recognize the container, and
+ * moves a process into it. Does nothing without a writable hierarchy.
  */
 export async function joinCgroup(cgroup: string, pid: number): Promise<void> {
-  // PID 0, of a process that could not be started, would mean ourselves.
+  // A process that could not be started has PID 0, which would mean this process.
   if (pid === 0) return;
   for (const hierarchy of await hierarchies()) {
     const folder = join(hierarchy, cgroup);
@@ -32,7 +32,7 @@ export async function joinCgroup(cgroup: string, pid: number): Promise<void> {
   }
 }
 
-/** Removes the cgroup, and what is empty above it up to `top`. One that has members stays. */
+/** Removes the cgroup and its empty ancestors below `top`. A cgroup with members stays. */
 export async function leaveCgroup(cgroup: string, top: string): Promise<void> {
   for (const hierarchy of await hierarchies()) {
     for (let path = cgroup; path.startsWith(`${top}/`); path = join(path, '..')) {
@@ -45,7 +45,7 @@ export async function leaveCgroup(cgroup: string, top: string): Promise<void> {
   }
 }
 
-/** Ends every process in a cgroup and below it, and removes it from every hierarchy. */
+/** Kills every process in a cgroup and its descendants, and removes them from every hierarchy. */
 export async function removeCgroupTree(cgroup: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     const folders = await foldersOf(cgroup);
@@ -59,7 +59,7 @@ export async function removeCgroupTree(cgroup: string): Promise<void> {
   }
 }
 
-/** Deepest first, because a cgroup with children stays. */
+/** Deepest first, because a cgroup with children cannot be removed. */
 async function foldersOf(cgroup: string): Promise<readonly string[]> {
   const tops = (await hierarchies()).map((hierarchy) => join(hierarchy, cgroup));
   return tops
@@ -78,6 +78,6 @@ async function hierarchies(): Promise<readonly string[]> {
   const all = mounts.map((line) => line.split(' '));
   const of = (wanted: string) =>
     all.filter(([, , type]) => type === wanted).map(([, folder = '']) => folder);
-  // Of the many v1 hierarchies, cpuset accepts no process before it is configured.
+  // v2 first: the cpuset hierarchy of v1 accepts no process before it is configured.
   return [...of('cgroup2'), ...of('cgroup')];
 }

@@ -13,7 +13,7 @@ const second = fixture('fault', 'dead-volume-mount', 'csi');
 const alike = fixture('look-alike', 'dead-volume-mount', 'slow-server');
 const all = [first, second, alike];
 
-test('a fault is made in its first form, or in the one that is named', () => {
+test('a fault is made in its first variant, or in the requested one', () => {
   expect(chooseBreak(all, 'dead-volume-mount', {})).toBe(first);
   expect(chooseBreak(all, 'dead-volume-mount', { variant: 'csi' })).toBe(second);
   expect(chooseBreak(all, undefined, { lookAlike: 'slow-server' })).toBe(alike);
@@ -40,7 +40,7 @@ test.each([
   expect(() => chooseBreak(all, fault, options)).toThrow(text);
 });
 
-test('several faults are named by a word each, and a form of one by a slash', () => {
+test('each argument names a fault, or a fault and a variant after a slash', () => {
   expect(requestedBreaks(all, ['dead-volume-mount'], {})).toEqual([{ form: first, isAny: true }]);
   expect(requestedBreaks(all, ['dead-volume-mount/csi'], {})).toEqual([
     { form: second, isAny: false },
@@ -59,7 +59,7 @@ test('several faults are named by a word each, and a form of one by a slash', ()
   );
 });
 
-test('what this kubelet cannot have is refused with what it can have', () => {
+test('a fault that this kubelet cannot have is refused with a list of those it can have', () => {
   const lab = {
     name: 'real',
     settings: {

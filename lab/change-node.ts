@@ -49,7 +49,7 @@ export async function breakNode(
 
 interface Asked {
   readonly form: Break;
-  /** No variant was named, so any that is compatible with the others will do. */
+  /** The user named no variant: any that is compatible with the other breaks will do. */
   readonly isAny: boolean;
 }
 
@@ -78,7 +78,7 @@ function requestedBreak(
   return chosen === undefined ? [] : [{ form: chosen, isAny }];
 }
 
-/** What a person can do with the broken node. */
+/** Commands that the user can run next on the broken node. */
 export function nextSteps(
   created: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
   name: string,
@@ -105,7 +105,7 @@ export function nextSteps(
   return `${steps}  undo it    kubediag lab heal${of}\n`;
 }
 
-/** Without its daemons a break would have no effect, and wait in vain. */
+/** Without its daemons a break would have no effect and wait until its timeout. */
 async function checkRuns(lab: RunningLab): Promise<void> {
   const stopped = await stoppedParts(lab);
   if (stopped.length === 0) return;
@@ -116,7 +116,7 @@ async function checkRuns(lab: RunningLab): Promise<void> {
   );
 }
 
-/** Refuses what a real kubelet of this version cannot have, and lists what it can. */
+/** Refuses breaks that a real kubelet of this version cannot have, and lists those it can have. */
 export function checkPossible(
   all: readonly Break[],
   { form: { kind, fault, variant, leftOut }, isAny }: Asked,
@@ -139,8 +139,7 @@ export function checkPossible(
 }
 
 /**
- * `kubediag lab heal`: undoes every break. It does not know what else a person has changed, and says
- * so.
+ * `kubediag lab heal`: undoes every break. It cannot undo all changes that a user made, and says so.
  */
 export async function healNode(
   { name }: NameOption,
@@ -150,7 +149,7 @@ export async function healNode(
   const lab = await runningLab(name);
   const stopped = await stoppedParts(lab);
   if (stopped.length > 0) terminal.out(`practice node ${name}: ${stoppedText(stopped)}\n`);
-  // Halfway the node has neither kubelet nor runtime, so a signal has to wait.
+  // An interrupted heal would leave the node without kubelet and runtime, so a signal has to wait.
   stop.addEventListener('abort', () => terminal.err(FINISHED_FIRST), { once: true });
   terminal.progress('healing');
   const failed = `practice node ${name} was not healed`;
@@ -185,7 +184,7 @@ export function healed(name: string, agents: Healed['agents'] = []): string {
 
 const HALF = 4;
 
-/** A failure on the node becomes a refusal with advice: the node can always be created again. */
+/** Turns a failure on the node into a refusal with advice: the user can create the node again. */
 async function change(
   failed: string,
   lab: RunningLab,

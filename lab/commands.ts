@@ -21,7 +21,7 @@ const LISTEN = option('--listen <ADDRESS:PORT>', 'the address to listen on, on t
   default: '127.0.0.1:8090',
 });
 
-/** What a practice node runs. */
+/** The runtime and the kubelet of a practice node. */
 const KIND_OPTIONS = [
   option('--kubelet <PATH>', 'a real kubelet, instead of the stand-in', {
     conflicts: ['kubeletVersion'],
@@ -42,7 +42,7 @@ const KIND_OPTIONS = [
   ),
 ] as const;
 
-/** For commands that create a practice node for themselves, unless one is named. */
+/** For commands that create a temporary practice node unless the user names one. */
 const OWN_NODE_OPTIONS = [
   option('--name <NAME>', 'an existing practice node (default: a new one, removed at the end)', {
     conflicts: ['kubelet', 'kubeletVersion', 'runtime', 'runtimeEndpoint'],

@@ -11,7 +11,7 @@ export const labCompletions = {
   lookAlikes: (): readonly string[] =>
     breaks.filter(({ kind }) => kind === 'look-alike').map(({ variant }) => variant),
   cases: (): readonly string[] => breaks.map(caseName),
-  /** None if listing them needs root. */
+  /** Empty if listing the nodes needs root. */
   nodes: async (): Promise<readonly string[]> => {
     try {
       return await labNames();

@@ -35,7 +35,7 @@ async function end(name: string, known: readonly string[], terminal: Terminal): 
   terminal.out(`practice node ${name} ${how}: nothing of it is left\n`);
 }
 
-/** We have claimed its name, so no process is still creating it. */
+/** The caller has claimed the name, so no other process is creating the lab. */
 async function clearIfDead(name: string, terminal: Terminal): Promise<void> {
   const claimed = await claim(name, 0);
   if (claimed === undefined) return;

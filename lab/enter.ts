@@ -6,7 +6,7 @@ import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkRoot } from './requirements.ts';
 
-/** The usual PATH, with the directory of this program on a practice node. */
+/** The usual PATH, and before it the directory of this program on a practice node. */
 export const NODE_PATH = `/usr/local/sbin:/usr/local/bin:${PLAIN_ENVIRONMENT.PATH}`;
 
 /** Exit code and output of a program on the node. */
@@ -16,7 +16,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** The practice node of this name; refuses if it does not run. */
+/** The practice node of this name; throws a Refusal if it is not running. */
 export async function runningLab(name: string): Promise<RunningLab> {
   checkName(name);
   const what = `practice node "${name}" is not running`;
@@ -30,7 +30,7 @@ export async function runningLab(name: string): Promise<RunningLab> {
   throw new Refusal(what, whys[state.is], `create it: kubediag lab up --name ${name}`);
 }
 
-/** Runs a command on the node to its end; rejects after the time limit. */
+/** Runs a command on the node until it exits; rejects after the timeout. */
 export async function runOnNode(
   first: ProcessMark,
   args: readonly string[],

@@ -36,7 +36,7 @@ function start(...args: readonly string[]): ChildProcess {
   return spawn('env', [...inside.enter, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
-/** Reads a folder from inside; returns whether it waits for the server, where SIGKILL leaves it. */
+/** Reads a directory on the node; returns whether the read hangs even after SIGKILL. */
 async function takeSnapshot(folder: string) {
   const waiter = start('sh', '-c', 'echo begun; exec stat "$0"', folder);
   const end = once(waiter, 'exit');
@@ -51,7 +51,7 @@ async function isHopeless(waiter: ChildProcess): Promise<boolean> {
     if (existsSync(file) && readFileSync(file, 'utf8') === 'request_wait_answer') break;
     await sleep(25);
   }
-  // Until the server has taken the request, a signal would free the waiting process.
+  // Until the server has read the request, a signal would interrupt the waiting process.
   await sleep(200);
   process.kill(pid, 'SIGKILL');
   await sleep(200);
@@ -77,7 +77,7 @@ test('a silent server blocks requests until it ends', async () => {
   await Promise.all([exit, looked.end]);
 });
 
-test('a slow one answers all the same, later than a first patience', async () => {
+test('a slow server answers, but after the first timeout', async () => {
   const { folder, pid, exit } = await serve('slow', '--slow');
   const patient = 'timeout 2 stat "$0" >/dev/null; echo $?';
   expect(await inside.run('sh', '-c', patient, folder)).toBe('124\n');
@@ -86,7 +86,7 @@ test('a slow one answers all the same, later than a first patience', async () =>
   await exit;
 });
 
-test('a healthy one falls silent by a signal, for those who come after', async () => {
+test('a healthy server stops responding to new requests after a signal', async () => {
   const { folder, pid, exit } = await serve('falls-silent', '--healthy');
   expect(await inside.run('find', folder)).toBe(`${folder}\n`);
   process.kill(pid, 'SIGUSR2');

@@ -3,9 +3,9 @@ import { runProgram, systemProgram } from '../src/lib/process/run.ts';
 
 const MOUNT_MS = 10_000;
 const ERROR_BYTES_MAX = 2_000;
-/** Enough for the largest write: the kernel refuses smaller buffers. */
+/** Fits the largest write: the kernel returns an error for smaller buffers. */
 const REQUEST_BYTES_MAX = 64 * 1024;
-/** Node.js cannot wait for this device, so it is polled. */
+/** Node.js cannot wait for /dev/fuse, so it is polled. */
 const POLL_MS = 20;
 /** Between the time limits of the two probes of a check: 2s and 4s. */
 const SLOW_MS = 2_500;
@@ -14,13 +14,13 @@ const SLOW_MS = 2_500;
 type Manner = 'silent' | 'slow' | 'healthy';
 
 /**
- * A FUSE server: mounts an empty filesystem on each directory that it is given, and prints "ready".
- * A silent one looks to the node like a server behind a dead network. SIGUSR2 makes a healthy one
- * silent (Node.js uses SIGUSR1). When it ends, the kernel closes the connections and frees every
- * process that waits.
+ * A FUSE server: mounts an empty filesystem on each of the given directories, and prints "ready".
+ * To the node, a silent server is like a server behind a dead network. SIGUSR2 makes a healthy server
+ * silent (Node.js uses SIGUSR1). When the server exits, the kernel closes the connections and wakes
+ * every waiting process.
  *
- * A stopped process would not do: a signal interrupts a request that the server has not read yet, but
- * not one that it has read.
+ * A server stopped by SIGSTOP would not hang its clients: a signal interrupts a request that the
+ * server has not read yet.
  */
 export async function runFileServer(args: readonly string[]): Promise<void> {
   const targets = args.filter((word) => !word.startsWith('--'));
@@ -57,9 +57,9 @@ async function mountOn(target: string): Promise<number> {
 }
 
 interface Server {
-  /** The first request was answered, and the kernel now sends the others. */
+  /** Settles when the first request is answered: the kernel then sends the others. */
   readonly greeted: Promise<void>;
-  /** The filesystem was unmounted. */
+  /** Settles when the filesystem is unmounted. */
   readonly ended: Promise<void>;
 }
 
@@ -80,14 +80,14 @@ function serve(device: number, mannerNow: () => Manner): Server {
         take();
       }
     });
-  // If the requester is gone the kernel rejects the response, which is harmless.
+  // If the requesting process is gone, the kernel rejects the response, which is harmless.
   const send = (bytes: Buffer | undefined, then = () => {}) =>
     bytes && write(device, bytes, 0, bytes.length, null, then);
   take();
   return { greeted: greeted.promise, ended: ended.promise };
 }
 
-/** There is no request, or the requester ended while we read it (ENOENT). */
+/** There is no request, or the requesting process exited while we read it (ENOENT). */
 function isNothing({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EAGAIN' || code === 'EINTR' || code === 'ENOENT';
 }
@@ -114,7 +114,7 @@ const ENOSYS = 38;
 const WRITE_BYTES_MAX = 4096;
 const FOLDER_MODE = 0o40_755;
 
-/** The first request: until it is answered, the kernel sends no other. */
+/** FUSE_INIT: until it is answered, the kernel sends no other request. */
 function isFirst(request: Buffer): boolean {
   return request.readUInt32LE(4) === INIT;
 }
@@ -160,13 +160,13 @@ function greeting(): Buffer {
   return body;
 }
 
-/** Not cached, so that every access asks the server again. */
+/** The validity is 0, so that the kernel caches nothing and asks the server each time. */
 function attributes(): Buffer {
   const body = Buffer.alloc(104);
-  body.writeBigUInt64LE(1n, 16); // The inode of a root.
+  body.writeBigUInt64LE(1n, 16); // The inode of the root.
   body.writeUInt32LE(FOLDER_MODE, 76);
   body.writeUInt32LE(2, 80); // Links.
-  body.writeUInt32LE(4096, 96); // Bytes of a block.
+  body.writeUInt32LE(4096, 96); // The block size.
   return body;
 }
 

@@ -21,13 +21,13 @@ import { type RunningAgent, runningAgents } from './running-agents.ts';
 import { setUp } from './set-up.ts';
 import { unlessGone } from './unless-gone.ts';
 
-/** What a running node writes. Each is a filesystem of its own, and empty at first. */
+/** Directories that a running node writes. Each is a separate filesystem, empty at first. */
 export const WRITTEN = [...OWN_FOLDERS, '/run', '/tmp'];
 
-/** The cgroup of pods of a real kubelet; the stand-in and the breaks use that of the lab. */
+/** The pod cgroup of a real kubelet; the stand-in and the breaks use the cgroup of the lab. */
 const KUBELETS_CGROUP = '/kubepods';
 
-/** Of the mounts that differ. */
+/** Differing mounts in the error message. */
 const REPORTED_MAX = 10;
 
 const BASELINE_FILE = join(PLACES.lab, 'baseline.json');
@@ -64,12 +64,12 @@ export interface Healed {
 }
 
 /**
- * Restores the initial state of the node, whatever the break was: ends every process, removes mounts
- * and files, and sets the node up again. An agent and its directory are not touched: somebody uses it.
+ * Restores the initial state of the node after any break: kills every process, removes mounts and
+ * files, and sets the node up again. An agent and its directory stay, because a user may need them.
  */
 export async function heal(node: PracticeNode): Promise<Healed> {
   const baseline = JSON.parse(readFileSync(BASELINE_FILE, 'utf8')) as Baseline;
-  // Before anything is changed: a node that cannot be healed stays as it is.
+  // Before the first change: a node that cannot be healed stays as it is.
   checkMounts(without(baseline.mountPoints, mountPoints()), '-');
   const agents = runningAgents();
   await endDaemons(agents.flatMap(({ family }) => family));
@@ -94,21 +94,22 @@ function restoreBin({ bin }: Baseline): void {
   symlinkSync(bin, '/bin');
 }
 
-/** The newest first: it may be below an older one. */
+/** The newest first: it may be mounted below an older one. */
 async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<void> {
   const others = without(mountPoints(), baseline.mountPoints);
-  // All users have ended. A lazy unmount also detaches mounts that an empty namespace still holds.
+  // All processes that use them have exited. A lazy unmount also detaches mounts that a namespace
+  // without processes still holds.
   for (const point of others.toReversed()) {
     await node.run('umount', '--lazy', point).catch((error: unknown) => {
-      // It may have gone together with its parent.
+      // The unmount of its parent may have removed it.
       if (mountPoints().includes(point)) throw error;
     });
   }
 }
 
 /**
- * The next step deletes recursively. So the mounts must be exactly the known ones: through any other
- * the deletion could reach files of somebody else.
+ * The next step deletes recursively. So the mounts must be exactly the known ones: an unknown mount
+ * could expose files of the machine to the deletion.
  */
 function checkMounts(others: readonly string[], sign: '+' | '-'): void {
   if (others.length === 0) return;
@@ -128,9 +129,9 @@ function empty(folder: string, stored: readonly string[]): void {
 }
 
 /**
- * Ends every daemon of this practice node except the given ones: the runtime with its containers, the
- * kubelet, leftovers of a break. Daemons have their own session; the session of the first process and
- * of processes that entered from outside is not visible here.
+ * Kills every daemon of this practice node except the given ones: the runtime with its containers, the
+ * kubelet, leftovers of a break. A daemon has its own session. The sessions of the first process and
+ * of processes that entered from outside have no ID in this PID namespace.
  */
 async function endDaemons(stored: readonly number[]): Promise<void> {
   const deadline = Date.now() + END_MS;

@@ -11,8 +11,8 @@ import {
 export const WEB_POD = { name: 'web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' } as const;
 
 /**
- * The objects that `lab up` gives to the kubelet: a pod with a ConfigMap file by subPath, one with a
- * Secret, an emptyDir and a projected volume, one with a downwardAPI volume, one without volumes.
+ * The objects that `lab up` gives to the kubelet: a pod that mounts a ConfigMap file by subPath; one
+ * with a Secret, an emptyDir and a projected volume; one with a downwardAPI volume; one without volumes.
  */
 export function healthyObjects(): readonly KubernetesObject[] {
   return [

@@ -34,7 +34,7 @@ function askedIn([kind, fault, variant, ...rest]: readonly string[]): readonly R
 }
 
 async function answerTo([command = '', ...args]: readonly string[]): Promise<SessionAnswer> {
-  // Opened for each request: the one before may have restarted the runtime.
+  // Opened for each request: the previous request may have restarted the runtime.
   const node = openNode();
   try {
     switch (command) {

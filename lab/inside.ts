@@ -2,12 +2,12 @@ import { existsSync, readFileSync, readlinkSync, statfsSync } from 'node:fs';
 import { PLACES } from './places.ts';
 import type { LabSettings } from './settings.ts';
 
-/** The magic number of statfs(2). */
+/** TMPFS_MAGIC of statfs(2). */
 const TMPFS = 0x01021994;
 
 /**
- * Every part of the lab that changes a node calls this first: it throws unless this is a practice node,
- * with a root in memory and the settings of this very mount namespace.
+ * Throws unless this process is on a practice node: its root is in memory, and the settings name its
+ * mount namespace. Every part of the lab that changes a node calls this first.
  */
 export function checkInside(): LabSettings {
   const settings = existsSync(PLACES.settings)
@@ -20,7 +20,7 @@ export function checkInside(): LabSettings {
   return settings;
 }
 
-/** For commands that must not run on a practice node, such as creating another one. */
+/** For commands that must not run on a practice node, such as `lab up`. */
 export function isPracticeNode(): boolean {
   return existsSync(PLACES.settings);
 }

@@ -17,7 +17,7 @@ export interface RunningLab extends ProcessMark {
   readonly settings: LabSettings;
 }
 
-/** begun: it is being created, or its creation was interrupted. */
+/** begun: a process is creating the lab, or was interrupted while doing so. */
 export type LabState =
   | { readonly is: 'up'; readonly lab: RunningLab }
   | { readonly is: 'begun' }
@@ -42,14 +42,14 @@ function isName(name: string): boolean {
 const NODE_RECORD = 'node.json';
 const WHOLE = 'whole';
 
-/** Everything that a lab has on the machine beside its processes and cgroups. */
+/** The directory of a lab on the machine: everything except its processes and cgroups. */
 export function folderOf(name: string): string {
   return join(PLACES.lab, name);
 }
 
 /**
- * We trust these records, and kill processes by them, so only root may be able to write the directory
- * of all labs and that of this one. A missing directory is fine.
+ * We kill processes by the records in this directory. So only root may be able to write the directory of
+ * all labs and that of this lab. A missing directory is fine.
  */
 export function checkFolder(name?: string): void {
   const folders = [PLACES.lab, ...(name === undefined ? [] : [folderOf(name)])];
@@ -68,14 +68,14 @@ function isRootsOwn(path: string): boolean {
   return status.isDirectory() && status.uid === 0 && (status.mode & 0o022) === 0;
 }
 
-/** The process that holds the namespaces, as it recorded itself before it created them. */
+/** The file in which the holder of the namespaces records itself before it creates them. */
 export function recordOf(name: string): string {
   return join(folderOf(name), 'holder');
 }
 
 /**
- * The record of a node, by which its processes are found after the holder was killed. It is a file of
- * the machine, because a read on a broken node may hang.
+ * The record of a node: `lab down` uses it to find the processes if the holder was killed. It is a file
+ * on the machine, because a read on a broken node may hang.
  */
 export interface NodeRecord {
   /** The boot id: process and namespace ids are valid for one boot only. */
@@ -84,7 +84,7 @@ export interface NodeRecord {
   readonly settings: LabSettings;
 }
 
-/** Written before anything enters the node. */
+/** Called before any process enters the node. */
 export async function recordNode(
   options: Omit<LabSettings, 'mountNamespace'>,
   pid: number,
@@ -107,7 +107,7 @@ export async function readNodeRecord(name: string): Promise<NodeRecord | undefin
     ) as NodeRecord;
     return record.boot === bootNow() ? record : undefined;
   } catch {
-    return undefined; // Missing or incomplete: then nothing has entered the node yet.
+    return undefined; // Missing or incomplete: no process has entered the node yet.
   }
 }
 
@@ -115,7 +115,7 @@ function bootNow(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
-/** Written once everything runs: from then on the node may be used. */
+/** Called once everything runs: from then on the node may be used. */
 export async function markComplete(name: string): Promise<void> {
   await writeFile(join(folderOf(name), WHOLE), '', { mode: 0o600 });
 }
@@ -147,8 +147,8 @@ export async function holderOf(name: string): Promise<ProcessMark | undefined> {
 }
 
 /**
- * Claims a name until this process ends or releases it. Waits for another claim for a while; undefined
- * if that does not end.
+ * Claims a name until this process exits or releases it. Waits for another process that holds the
+ * claim; undefined after the timeout.
  */
 export async function claim(name: string, waitMs = CLAIM_MS): Promise<Claim | undefined> {
   const deadline = Date.now() + waitMs;

@@ -9,7 +9,7 @@ const breaks = [
 ] as const;
 const namesOf = (args: readonly string[]) => chooseCases(args, breaks).map(caseName);
 
-test('a case is chosen by its name or the beginning of it, and each once', () => {
+test('a case is chosen by its name or a prefix of it, and only once', () => {
   expect(namesOf([])).toHaveLength(3);
   expect(namesOf(['stale-subpath-mount/secret-latent'])).toEqual([
     'stale-subpath-mount/secret-latent',

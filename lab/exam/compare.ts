@@ -1,9 +1,9 @@
 /** The state of a node. */
 export interface Snapshot {
-  /** One for each object. Lines may repeat. */
+  /** One line for each object. Lines may repeat. */
   readonly lines: readonly string[];
   readonly pods: readonly SeenPod[];
-  /** Whether a filesystem is mounted whose server may not answer. */
+  /** A filesystem is mounted whose server may not answer. */
   readonly hasServedMount: boolean;
 }
 
@@ -27,7 +27,7 @@ export function without(lines: readonly string[], taken: readonly string[]): rea
   });
 }
 
-/** Changes that were not announced. An announcement is the beginning of a line. */
+/** Changes that the case does not expect. `announced` holds prefixes of lines. */
 export function unannounced(
   changes: readonly string[],
   announced: readonly string[],
@@ -43,7 +43,7 @@ export function unannounced(
   return changes.filter((change) => !isCovered(change));
 }
 
-/** What had to change and did not, as beginnings of lines. */
+/** The required changes that are missing, as prefixes of lines. */
 export function unchanged(changes: readonly string[], must: readonly string[]): readonly string[] {
   return must.filter((start) => !changes.some((change) => change.startsWith(start)));
 }
@@ -54,13 +54,13 @@ export interface SeenPod {
   readonly uid: string;
 }
 
-/** The pods that existed before, and that the break did not change. */
+/** The pods that existed before the break and were not changed by it. */
 export function healthyPods(baseline: Snapshot, broken: Snapshot): readonly SeenPod[] {
   const changes = changesBetween(baseline.lines, broken.lines);
   return baseline.pods.filter((pod) => !changes.some((change) => names(change, pod)));
 }
 
-/** Whether a line is about a pod, by its UID or its name. */
+/** Whether a line contains the UID or the name of a pod. */
 function names(line: string, { name, uid }: SeenPod): boolean {
   return line.includes(uid) || line.split(' ').includes(name);
 }

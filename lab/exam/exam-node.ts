@@ -7,20 +7,20 @@ import type { Snapshot } from './compare.ts';
 import type { Checked } from './judge.ts';
 import { ACTION_MS, CHECK_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
 
-/** The practice node as the exam uses it, from outside. */
+/** The practice node, as the exam uses it from the machine. */
 export interface ExamNode {
   /** How long after an action the node may still change. */
   readonly settleMs: number;
-  /** Runs this program there, as a person would. Rejects after the time limit. */
+  /** Runs this program on the node, as a user would. Rejects after the timeout. */
   kubediag(args: readonly string[], limitMs: number): Promise<Ran>;
-  /** Makes one break; rejects with the reason if that is not possible. */
+  /** Makes one break; rejects with the reason if the node cannot have it. */
   make(asked: NamedBreak): Promise<void>;
   heal(): Promise<void>;
   snapshot(): Promise<Snapshot>;
 }
 
 export interface LabNode extends ExamNode {
-  /** Ends our process there. */
+  /** Kills our process on the node. */
   readonly close: () => void;
 }
 
@@ -38,7 +38,7 @@ export function labNode(lab: ProcessMark): LabNode {
   };
 }
 
-/** Runs a check on the node, with a report as JSON. */
+/** Runs `check -o json` on the node. */
 export async function checkNode(node: Pick<ExamNode, 'kubediag'>): Promise<Checked> {
   const { code, stdout, stderr } = await node.kubediag(['check', '-o', 'json'], CHECK_MS);
   if (!stdout.startsWith('{'))

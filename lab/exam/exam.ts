@@ -20,7 +20,7 @@ export interface ExamOptions extends WithLabOptions {
   readonly output: 'table' | 'json' | 'junit';
 }
 
-/** In parallel: a case mostly waits, for a kubelet or for a mount that does not answer. */
+/** Nodes in parallel: a case mostly waits, for a kubelet or for a mount that does not answer. */
 const LABS = 2;
 
 export async function exam(
@@ -139,7 +139,7 @@ async function endAll(labs: readonly AcquiredLab[], terminal: Terminal): Promise
   await Promise.all(labs.map((each) => each.end()));
 }
 
-/** In a file every column is shown. */
+/** Output to a file shows every column. */
 function tableWidth({ width }: Terminal): number {
   return process.stdout.isTTY ? width : Number.POSITIVE_INFINITY;
 }

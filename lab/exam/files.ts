@@ -6,16 +6,16 @@ import { CONTENT_BYTES_MAX, FILES_MAX } from './limits.ts';
 
 export interface Folder {
   readonly path: string;
-  /** 1: only its entries. */
+  /** 1: only the entries of the directory. */
   readonly depth: number;
-  /** What is compared of a file: its name, its size too, or its content too. */
+  /** What is compared: names; names and sizes; or names, sizes and contents. */
   readonly detail: 'names' | 'sizes' | 'contents';
 }
 
 export interface FilesSeen {
-  /** One for each entry of a directory and below. */
+  /** One line for each file and directory. */
   readonly lines: readonly string[];
-  /** Whether an entry is a mount whose server may not answer. Such an entry is only named. */
+  /** An entry is a mount whose server may not answer. Only the name of that entry is recorded. */
   readonly hasServedMount: boolean;
 }
 
@@ -23,7 +23,7 @@ export function filesIn(folder: Folder, served: ReadonlySet<string>): FilesSeen 
   const lines: string[] = [];
   let hasServedMount = false;
   const walk = (path: string, depth: number): void => {
-    // Names without types: for these the kernel would ask a silent mount.
+    // Names without types: to get the type, the kernel might ask a server that does not answer.
     for (const name of unlessGone(() => readdirSync(path)) ?? []) {
       const entry = join(path, name);
       if (served.has(entry)) {
@@ -39,7 +39,7 @@ export function filesIn(folder: Folder, served: ReadonlySet<string>): FilesSeen 
       if (stats.isDirectory() && depth > 1) walk(entry, depth - 1);
     }
   };
-  // The target of a link is compared under its own name.
+  // A symbolic link is not followed.
   if (unlessGone(() => lstatSync(folder.path))?.isDirectory()) walk(folder.path, folder.depth);
   return { lines, hasServedMount };
 }

@@ -28,7 +28,7 @@ const found = (...states: readonly string[]) => ({
 const CLEAR = { verdict: 'clear', findings: [] };
 const UNKNOWN = { verdict: 'unknown', reason: 'it hangs', findings: [] };
 
-test('what is expected is no problem; the worst finding counts', () => {
+test('an expected result is no problem; the worst finding counts', () => {
   const two = { ...fault, expected: { ...FOUND, findings: 2 } } as const;
   expect(judgeCheck(two, checked(1, found('latent', 'active')))).toEqual({
     verdict: 'found',
@@ -75,7 +75,7 @@ test.each([
   expect(problems[0]).toContain(words);
 });
 
-test('no finding may be on a pod that is healthy', () => {
+test('a finding on a healthy pod is a problem', () => {
   const pod = { name: 'practice/web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' };
   const on = (uid: string) => ({
     verdict: 'found',
@@ -87,11 +87,11 @@ test('no finding may be on a pod that is healthy', () => {
   ]);
 });
 
-test('a real fault may keep others from being known', () => {
+test('a real fault may make other faults unknown', () => {
   expect(judgeCheck(fault, checked(1, found('active'), UNKNOWN)).problems).toEqual([]);
 });
 
-test('after a repair it is clear, and after a refusal it is still there', () => {
+test('the fault is clear after a repair, and still found after a refusal', () => {
   expect(judgeAfterwards(fault, checked(0, CLEAR))).toEqual([]);
   expect(judgeAfterwards(fault, checked(1, found('latent')))[0]).toContain('after the repair one');
   const refused = { ...fault, expected: { ...FOUND, repair: 'refused' } } as const;
@@ -100,13 +100,13 @@ test('after a repair it is clear, and after a refusal it is still there', () => 
   expect(judgeAfterwards(fault, checked(1, CLEAR, found('active')))[0]).toContain('other is found');
 });
 
-test('what a repair uncovers or leaves is expected then, and only then', () => {
+test('a fault that a repair uncovers or leaves is expected only after the repair', () => {
   const uncovers = { ...fault, expected: { ...FOUND, afterwards: ['other'] } } as const;
   expect(judgeAfterwards(uncovers, checked(1, CLEAR, found('active')))).toEqual([]);
   expect(judgeAfterwards(uncovers, checked(0, CLEAR))[0]).toContain('other is clear');
 });
 
-test('where nothing is to be repaired, recover says so by its code and its words', () => {
+test('with nothing to repair, the exit code and the output of recover must say so', () => {
   const ended = (code: number, text: string) => judgeRepair(lookAlike, { code, text });
   expect(ended(0, 'one is clear on this node: nothing to do\n')).toEqual([]);
   expect(ended(0, 'done  unmounted\n')[0]).toContain('is done; expected none');
@@ -117,7 +117,7 @@ test('where nothing is to be repaired, recover says so by its code and its words
   ).toEqual([]);
 });
 
-test('what recover came to is in its code and its words', () => {
+test('the exit code and the output of recover show its result', () => {
   expect(repairOf({ code: 3, text: 'done  unmounted\nrefused  the other\n' })).toBe('failed');
   expect(repairOf({ code: 0, text: 'evidence saved\ndone  unmounted\n' })).toBe('done');
   expect(repairOf({ code: 0, text: 'one is clear on this node: nothing to do\n' })).toBe('none');
@@ -128,7 +128,7 @@ test('what recover came to is in its code and its words', () => {
   expect(repairOf({ code: 70, text: 'a defect' })).toBe('failed');
 });
 
-test('a repair that leaves some of it must not end as if nothing were left', () => {
+test('a repair that leaves findings must not exit with 0', () => {
   const ended = (code: number, afterwards: readonly string[]) =>
     judgeRepair(
       { fault: 'one', expected: { ...FOUND, afterwards } },

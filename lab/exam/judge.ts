@@ -15,7 +15,7 @@ type Case = Pick<Break, 'kind' | 'fault'> & { readonly expected: Expected };
 const WORST_FIRST = ['damaged', 'active', 'latent', 'benign'];
 const CODES: Readonly<Record<Seen['verdict'], number>> = { clear: 0, found: 1, unknown: 2 };
 
-/** Whether a check reports exactly what it should for this break. */
+/** The problems of a check after the break: its report must be exactly the expected one. */
 export function judgeCheck(
   { kind, fault, expected }: Case,
   checked: Checked,
@@ -36,7 +36,7 @@ export function judgeCheck(
   return defined({ verdict, state, problems });
 }
 
-/** Whether a check after the repair reports the expected result. */
+/** The problems of the check after the repair. */
 export function judgeAfterwards({ fault, expected }: Case, checked: Checked): readonly string[] {
   const reports = faultsIn(checked.report);
   const { afterwards = [] } = expected;
@@ -80,8 +80,8 @@ function healthyPodProblems(
 }
 
 /**
- * Unexpected reports on other faults. A hang of a real fault may make others unknown; with a look-alike
- * every fault must be clear.
+ * Unexpected reports on other faults. A real fault that hangs may make others unknown; with a
+ * look-alike every fault must be clear.
  */
 function strayReports(reports: readonly FaultSeen[], own: FaultSeen, isStrict: boolean) {
   return reports.filter(
@@ -96,7 +96,7 @@ export interface Recovered {
   readonly text: string;
 }
 
-/** The result that a person reads from the output of `recover`. */
+/** The result of `recover`, read from its output. */
 export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
   if (/^done\b/m.test(text))
     return code === CODES.clear || code === CODES.found ? 'done' : 'failed';
@@ -106,8 +106,8 @@ export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
 }
 
 /**
- * Whether the repair had the expected result, and the right exit code: also if there is nothing to
- * repair, or if the check after the repair finds this fault again.
+ * The problems of the repair: it must have the expected result and the right exit code, also if there
+ * is nothing to repair, or if the check after the repair finds this fault again.
  */
 export function judgeRepair({ expected, fault }: Pick<Case, 'expected' | 'fault'>, ran: Recovered) {
   const { repair, verdict, afterwards = [] } = expected;
@@ -133,7 +133,7 @@ interface FaultSeen {
   readonly verdict: Seen['verdict'];
   readonly reason: string | undefined;
   readonly summary: string | undefined;
-  /** Of the worst finding. */
+  /** The state of the worst finding. */
   readonly state: string | undefined;
   readonly findings: readonly unknown[];
 }

@@ -2,8 +2,8 @@ import { printable } from '../../src/lib/std/printable.ts';
 import type { CaseResult, ExamResult } from './result.ts';
 
 /**
- * The result as JUnit XML. Cases that were left out or not run are skipped, with the reason. An
- * interrupted exam is an error of its own, because otherwise it would look successful.
+ * The result as JUnit XML. Cases that were left out or did not run are skipped, with the reason. An
+ * interrupted exam is a separate error; otherwise it would look successful.
  */
 export function examJunit(exam: ExamResult): string {
   const { cases, leftOut, notRun, outside, tookMs } = exam;
@@ -65,7 +65,7 @@ function failureOf(wrong: readonly string[]): readonly string[] {
   return [`      <failure message="${escaped(wrong[0] ?? '')}">${text}</failure>`];
 }
 
-/** Output of a node may contain anything, and XML cannot represent most control characters. */
+/** The output of a node may contain control characters, and XML cannot represent most of them. */
 function escaped(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -7,12 +7,12 @@ export const FILES_MAX = 100_000;
 /** Larger files are compared by their size instead of their content. */
 export const CONTENT_BYTES_MAX = 64 * 1024;
 
-/** Of a command line: those of Java have pages. */
+/** Characters of a command line: that of a Java process can fill pages. */
 export const COMMAND_LINE_MAX = 400;
 
 /**
- * How long after an action the node may still change. Only a failure waits so long, and a snapshot on a
- * busy machine takes seconds of it.
+ * How long after an action the node may still change. Only a failing case waits this long, and a
+ * snapshot on a busy machine takes seconds.
  */
 export const SETTLE_MS = 30_000;
 export const CHECK_AGAIN_MS = 200;

@@ -10,8 +10,8 @@ import { unlessGone } from '../unless-gone.ts';
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
- * What a lab could leave behind on the machine: mounts, processes, its directory, its cgroups. The
- * machine does other work meanwhile, so only objects with one of these names count.
+ * The mounts, processes, directories and cgroups of these labs on the machine. The machine does other
+ * work at the same time, so only objects with one of these names count.
  */
 export function outsideOf(names: readonly string[]): readonly string[] {
   const isOurs = (name: string) => names.includes(name);
@@ -33,7 +33,7 @@ export function outsideOf(names: readonly string[]): readonly string[] {
   ];
 }
 
-/** A process of a lab is in its cgroup, sees its mounts, or has its directory as an argument. */
+/** A process of a lab is in its cgroup, sees its mounts, or has its directory in its arguments. */
 function processesWith(isMarked: (text: string) => boolean): readonly string[] {
   return allProcesses().flatMap((pid) => {
     const words = procFile(pid, 'cmdline').replaceAll('\0', ' ').trim();

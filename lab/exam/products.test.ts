@@ -18,18 +18,18 @@ interface FaultReported {
   readonly findings: readonly object[];
 }
 
-/** How a program does each of its tasks on a node; what is not said it does as it should. */
+/** The faulty behaviour of a program on a node. Without a field it behaves correctly. */
 interface Product {
   readonly check?: (honest: readonly FaultReported[]) => readonly FaultReported[];
-  /** What a check leaves there, or takes away: "+ file /tmp/left". */
+  /** Changes that its check makes: "+ file /tmp/left". */
   readonly checkChanges?: readonly string[];
   readonly recover?: 'only says done' | 'says that there is nothing';
   readonly recoverChanges?: readonly string[];
-  /** With which code its dry run ends. */
+  /** The exit code of its dry run. */
   readonly foresees?: number;
 }
 
-/** The node of a case, as far as the exam sees it, with such a program on it. */
+/** The node of a case, as the exam sees it, with this program on it. */
 function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
   const { verdict, state, repair, must = [], afterwards = [] } = expected;
   let things = AT_REST;
@@ -71,7 +71,7 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     if (repair === 'refused') return output(3, 'refused  it is in use\n');
     if (repair === 'none') return output(CODES[verdict], `${verdict}: nothing to do\n`);
     isRepaired = true;
-    // What goes and comes again is another one then, though a line of both begins alike.
+    // An object that is removed and created again gets another line with the same prefix.
     const actions = must.map((line) => (line.startsWith('+') ? `${line} again` : line));
     if (product.recover !== 'only says done') change(actions);
     return output(doneCode, 'done  repaired\n');
@@ -105,22 +105,22 @@ const faults = breaks.filter(({ kind }) => kind === 'fault');
 const lookAlikes = breaks.filter(({ kind }) => kind === 'look-alike');
 const repaired = breaks.filter(({ expected }) => expected.repair === 'done');
 
-test('every break that is repaired says what its repair has to change', () => {
+test('every break with a repair lists the required changes', () => {
   const unannounced = repaired.filter(({ expected }) => (expected.must ?? []).length === 0);
   expect(namesOf(unannounced)).toEqual([]);
   const reported = repaired.flatMap(({ expected }) => expected.must ?? []);
   for (const line of reported) expect(line).toMatch(/^[+-] (file|mount|pod|container|process) \S/);
 });
 
-test('a program that does all as it should passes everywhere', async () => {
+test('a correct program passes every case', async () => {
   expect(await failedOf({}, breaks)).toEqual([]);
 });
 
-test('one that only says that it is done fails wherever something had to be', async () => {
+test('a program that only claims a repair fails every case with required changes', async () => {
   expect(await failedOf({ recover: 'only says done' }, breaks)).toEqual(namesOf(repaired));
 });
 
-test('one whose dry run promises what does not come fails wherever something stays', async () => {
+test('a program whose dry run always returns 0 fails every case that leaves a finding', async () => {
   const staying = breaks.filter(
     ({ fault, expected: { repair, afterwards = [] } }) =>
       repair === 'refused' || (repair === 'done' && afterwards.includes(fault)),
@@ -129,7 +129,7 @@ test('one whose dry run promises what does not come fails wherever something sta
   expect(await failedOf({ foresees: 0 }, breaks)).toEqual(namesOf(staying));
 });
 
-test('one that sees nothing fails at every fault', async () => {
+test('a program that finds nothing fails every fault', async () => {
   const blind: Product = {
     check: (honest) => honest.map((each) => ({ ...each, verdict: 'clear', findings: [] })),
     recover: 'says that there is nothing',
@@ -137,7 +137,7 @@ test('one that sees nothing fails at every fault', async () => {
   expect(await failedOf(blind, faults)).toEqual(namesOf(faults));
 });
 
-test('one that always sees something fails at every look-alike', async () => {
+test('a program that always finds something fails every look-alike', async () => {
   const finding = { state: 'active', summary: 'who knows' };
   const anxious: Product = {
     check: (honest) => honest.map((each) => ({ ...each, verdict: 'found', findings: [finding] })),
@@ -165,7 +165,7 @@ test.each<[string, Product]>([
   expect(await failedOf(product, breaks)).toEqual(namesOf(breaks));
 });
 
-test('a finding on a healthy pod fails, though it is the right fault', async () => {
+test('a finding of the right fault on a healthy pod fails the case', async () => {
   const mistaken: Product = {
     check: (honest) =>
       honest.map((each) => ({

@@ -6,16 +6,16 @@ export interface CaseResult {
   readonly kind: 'fault' | 'look-alike';
   readonly about: string;
   readonly expected: Pick<Expected, 'verdict' | 'state' | 'repair'>;
-  /** The verdict on this fault, or on another fault that was reported by mistake. */
+  /** The verdict on this fault, or on another fault that the check reported by mistake. */
   readonly verdict: Seen['verdict'] | 'none';
   readonly state?: string;
   /** The result of `recover`; none if there was nothing to repair. */
   readonly repair: 'done' | 'refused' | 'failed' | 'none';
-  /** Whether a second check confirmed the repair; none if there was none. */
+  /** Whether the check after the repair confirmed it; none if there was no repair. */
   readonly verified: 'yes' | 'no' | 'none';
   /** Other changes on the node: "+ mount /mnt". */
   readonly sideEffects: readonly string[];
-  /** What is wrong, for a person. A case without problems and side effects passed. */
+  /** Messages for the user. A case without problems and side effects passed. */
   readonly problems: readonly string[];
   readonly passed: boolean;
   readonly tookMs: number;
@@ -34,11 +34,11 @@ export interface ExamResult {
   readonly cases: readonly CaseResult[];
   readonly passed: number;
   readonly failed: number;
-  /** Cases that are not possible on this node, and why. */
+  /** Cases that this node cannot have, and why. */
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
   /** Cases that did not run because the exam was interrupted. */
   readonly notRun: readonly string[];
-  /** Changes of the machine itself: there must be none. */
+  /** Changes outside the practice node: there must be none. */
   readonly outside: readonly string[];
   readonly kernel: string;
   readonly kubelet: string;

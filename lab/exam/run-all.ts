@@ -9,7 +9,7 @@ import { runCase } from './run-case.ts';
 /** A practice node that runs cases. */
 export interface ExamPlace {
   readonly node: () => ExamNode;
-  /** Replaces a node that a case left broken; absent if it is not ours. */
+  /** Replaces a node that a case left broken; absent if the user created the node. */
   readonly remake?: () => Promise<void>;
 }
 
@@ -20,8 +20,8 @@ export interface ExamWatch {
 }
 
 /**
- * Runs every case, each on a node at rest. Several nodes share the cases, because a node mostly waits.
- * If it is stopped, it returns the cases that have ended.
+ * Runs every case, each on a node at rest. Several nodes share the cases, because a case mostly waits.
+ * After an interruption it returns the results of the finished cases.
  */
 export async function runAll(
   cases: readonly Break[],

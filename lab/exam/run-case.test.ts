@@ -22,7 +22,7 @@ const asked: Break = {
 
 const seen = (lines: readonly string[]) => ({ lines, pods: [], hasServedMount: false });
 
-/** A node that can be broken in one way; the options say what goes wrong with it. */
+/** A node with one possible break; the options make single steps fail. */
 function syntheticNode(
   options: { slip?: string; trace?: string; remains?: string; failsToBreak?: boolean } = {},
 ) {
@@ -93,7 +93,7 @@ test('a fault that is found, repaired and gone has passed', async () => {
   ]);
 });
 
-test('a change that nobody announced is a side effect', async () => {
+test('an unexpected change is a side effect', async () => {
   const result = await runCase(asked, syntheticNode({ slip: 'file /bin link to usr/bin' }), atRest);
   expect(result).toMatchObject({
     sideEffects: ['+ file /bin link to usr/bin'],
@@ -102,19 +102,19 @@ test('a change that nobody announced is a side effect', async () => {
   });
 });
 
-test('whatever a dry run changes is a side effect, also what a repair may write', async () => {
+test('any change by a dry run is a side effect, also one that a repair may make', async () => {
   const trace = 'file /var/lib/kubediag/journal.jsonl';
   const result = await runCase(asked, syntheticNode({ trace }), atRest);
   expect(result).toMatchObject({ sideEffects: [`+ ${trace} (by the dry run)`], passed: false });
 });
 
-test('what is left after healing is a side effect, and the node is not at rest', async () => {
+test('a change that heal leaves is a side effect, and the node is not at rest', async () => {
   const result = await runCase(asked, syntheticNode({ remains: 'process sleep' }), atRest);
   expect(result.sideEffects).toEqual(['+ process sleep (left after healing)']);
   expect(result).toMatchObject({ passed: false, isAtRest: false });
 });
 
-test('a case that throws has failed with its words, and the exam goes on with a new node', async () => {
+test('a case that throws fails with its message, and the exam continues on a new node', async () => {
   const nodes = [syntheticNode({ failsToBreak: true, remains: 'process sleep' }), syntheticNode()];
   const place = {
     node: () => nodes[0] as ExamNode,
@@ -127,7 +127,7 @@ test('a case that throws has failed with its words, and the exam goes on with a 
   expect(results[0]).not.toHaveProperty('isAtRest');
 });
 
-test('several places share the cases, and the results come in their order', async () => {
+test('several nodes share the cases, and the results have the order of the cases', async () => {
   const places = [syntheticNode(), syntheticNode()].map((node) => ({ node: () => node }));
   const cases = ['first', 'second', 'third'].map((variant) => ({ ...asked, variant }));
   const watch = { stop: new AbortController().signal, onProgress: () => {} };
@@ -135,7 +135,7 @@ test('several places share the cases, and the results come in their order', asyn
   expect(results.map(({ name }) => name)).toEqual(['one/first', 'one/second', 'one/third']);
 });
 
-test('a stopped exam returns the cases that have ended', async () => {
+test('an interrupted exam returns the results of the finished cases', async () => {
   const stop = new AbortController();
   const node = syntheticNode();
   const cases = [asked, { ...asked, variant: 'second' }];

@@ -17,7 +17,7 @@ import { recoverArguments } from './recover-arguments.ts';
 import type { CaseResult } from './result.ts';
 import { STATE_FOLDER } from './snapshot.ts';
 
-/** Called with the current part: "check". */
+/** Called when a part of the case begins: "check". */
 export type OnPart = (part: string) => void;
 
 type Answers = Omit<
@@ -26,7 +26,7 @@ type Answers = Omit<
 >;
 
 export interface CaseRun extends CaseResult {
-  /** The node is healed and unchanged: the next case may begin. */
+  /** The node is healed and has its initial state: the next case may begin. */
   readonly isAtRest: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function runCase(
 ): Promise<CaseRun> {
   const clock = partClock(onPart);
   const begun = performance.now();
-  // If the node was never at rest, everything on it counts as left behind.
+  // If no baseline was taken, everything on the node counts as left behind.
   let baseline: Snapshot = { lines: [], pods: [], hasServedMount: false };
   const answers = await orFailure(async () => {
     baseline = await clock.time('compare', atRest);
@@ -108,7 +108,7 @@ async function answersOf(
 ): Promise<Answers> {
   const { expected } = asked;
   await time('break', () => node.make(asked));
-  // Processes of the break count too, or they would seem to come from the check.
+  // Wait until the snapshot includes new processes of the break: they do not come from the check.
   await sleep(Math.min(YOUNG_MS, node.settleMs));
   const broken = await time('compare', () => node.snapshot());
   const healthy = healthyPods(baseline, broken);
@@ -162,7 +162,7 @@ const EVIDENCE = `+ file ${STATE_FOLDER}/`;
 const MUST_IS_MISSING =
   'the break does not declare what its repair must change, so a false "done" would pass';
 
-/** A reader that asked a silent server cannot be ended until the mount is gone. */
+/** A reader process that waits for a silent server cannot be killed until the mount is gone. */
 const READERS = ['+ process kubediag-reader', '- process kubediag-reader'];
 
 /** The kubelet needs a moment after the repair, so the check is repeated for a while. */
@@ -177,7 +177,7 @@ interface Terms {
   readonly healthy?: readonly SeenPod[];
 }
 
-/** Lasting differences: a kubelet that is still working gets time to finish. */
+/** The differences that remain after the kubelet had time to finish its work. */
 function compared(node: ExamNode, before: Snapshot, { announced, must = [], healthy }: Terms) {
   const check = async () => {
     const now = await node.snapshot();

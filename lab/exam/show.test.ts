@@ -42,7 +42,7 @@ const exam: ExamResult = {
 
 const wide = { width: 120, style: (_: string, text: string) => text };
 
-test('the table has a row for each case, what went wrong, what was left out, and a score', () => {
+test('the table has a row for each case, the problems, the cases left out, and a score', () => {
   const lines = examTable(exam, wide).split('\n');
   expect(lines[0]).toMatch(/^CASE +EXPECTED +VERDICT +REPAIR +VERIFIED +SIDE EFFECTS +TIME$/);
   expect(lines[1]).toMatch(
@@ -57,7 +57,7 @@ test('the table has a row for each case, what went wrong, what was left out, and
   expect(text).toContain('score    1 of 2 passed (1 fault, 1 look-alike, 1 left out) in 6.3 s');
 });
 
-test('the machine itself counts, too, and no case at all is not perfect', () => {
+test('an exam that changed the machine, or ran no case, is not perfect', () => {
   const fine = { ...exam, cases: [good], failed: 0 };
   expect(isPerfect(fine)).toBe(true);
   expect(isPerfect({ ...fine, outside: ['+ mount /mnt'] })).toBe(false);
@@ -67,7 +67,7 @@ test('the machine itself counts, too, and no case at all is not perfect', () => 
   expect(text).toContain('FAILED  the machine itself is not as it was\n  + mount /mnt');
 });
 
-test('JUnit gets what it can read', () => {
+test('the JUnit output counts the results and escapes every text', () => {
   const xml = examJunit(exam);
   expect(xml).toContain(
     '<testsuite name="kubediag lab exam" tests="5" failures="1" errors="0" skipped="1"',
@@ -95,7 +95,7 @@ test('a narrow screen drops columns, but no problems', () => {
   expect(narrow[0]).toMatch(/^CASE +VERDICT +REPAIR$/);
 });
 
-test('an exam that was interrupted is not perfect, and looks so everywhere', () => {
+test('an interrupted exam is not perfect in any output format', () => {
   const stopped = { ...exam, cases: [good], failed: 0, leftOut: [], notRun: ['one/two', 'one/3'] };
   expect(isPerfect(stopped)).toBe(false);
   expect(isPerfect({ ...stopped, notRun: [] })).toBe(true);

@@ -20,7 +20,7 @@ const there = async (script: string) => {
   const ended = await lab('run', '--', 'sh', '-c', script);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
 };
-/** A process that has just begun does not count yet. */
+/** A snapshot ignores a process that has just started. */
 const later = async () => {
   await sleep(2 * YOUNG_MS);
   return (await node.snapshot()).lines;
@@ -93,7 +93,7 @@ test('the state directory is compared, and files of /etc by their content', asyn
   expect(await changes()).toEqual([]);
 });
 
-test('only objects of this lab are reported of the machine, processes too', () => {
+test('outside the node, only objects and processes of this lab are reported', () => {
   const kinds = outsideOf([NAME]).map((line) => line.split(' ')[0]);
   expect(new Set(kinds)).toEqual(new Set(['process', 'folder', 'cgroup']));
   expect(outsideOf([`${NAME}-another`])).toEqual([]);

@@ -14,7 +14,7 @@ import { COMMAND_LINE_MAX, RUNTIME_ANSWER_MS, YOUNG_MS } from './limits.ts';
 /** The state directory of kubediag: journal and bundles. */
 export const STATE_FOLDER = '/var/lib/kubediag';
 
-/** Directories that could change by accident, and how closely each is compared. */
+/** Directories that a repair could change by mistake, and how much of each is compared. */
 const FOLDERS = [
   { path: '/', depth: 1, detail: 'sizes' },
   { path: '/bin', depth: 1, detail: 'sizes' },
@@ -37,22 +37,22 @@ const FOLDERS = [
   { path: `${PLACES.kubeletRoot}/kubediag-set-aside`, depth: 99, detail: 'contents' },
 ] as const;
 
-/** Not compared. */
+/** Lines that are not compared. */
 const ASIDE: readonly ((line: string) => boolean)[] = [
-  // Files of the lab itself, of the runtime for its containers, and of the mount command.
+  // Files of the lab, of the runtime, and of the mount command.
   (line) => /^file \/run\/((kubediag-lab|containerd|runc|mount)\/|\.maker-said )/.test(line),
   // A new build of this program is no change of the node.
   (line) => line.startsWith(`mount ${PLACES.executable} `),
-  // The root of a container exists as long as the container, which has its own line.
+  // The root filesystem of a container; the container has a line of its own.
   (line) => line.startsWith('mount /run/containerd/io.containerd.runtime.v2.task/'),
-  // A real kubelet writes the hosts file of a container if it knew the pod's address in time;
+  // A real kubelet writes the hosts file of a container if it already knows the pod's address;
   // otherwise the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods/..."
   (line) => /(^file \S+\/etc-hosts|^mount in .*: \/etc\/hosts) /.test(line),
 ];
 
 /**
- * Everything of a practice node that a repair could change by mistake: mounts in every namespace,
- * processes, files, pods and containers. Taken on the node, without touching a silent mount.
+ * Everything on a practice node that a repair could change by mistake: mounts in every namespace,
+ * processes, files, pods and containers. Runs on the node, and touches no mount that may hang.
  */
 export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   const tables = mountTablesHere();
@@ -80,7 +80,7 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   };
 }
 
-/** "cat of pod UID": all containers run the same program, and must be distinguished. */
+/** "cat of pod UID": all containers run the same program, so the pod tells them apart. */
 function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things): string {
   const isOf = (pod: ListedPod) => {
     const inside = containers.filter(({ podId }) => podId === pod.id);
@@ -110,14 +110,14 @@ function servedTargets(table: readonly string[]): ReadonlySet<string> {
   return new Set(served.map((line) => unescapeOctal(line.split(' ')[1] ?? '')));
 }
 
-/** The attempt does not matter: a kubelet retries, and removes earlier attempts. */
+/** The attempt is not compared: a kubelet retries, and removes earlier attempts. */
 const NOT_RUNNING = 'attempt of before, not running';
 const A_LOG = 'log of an attempt';
 
 // file /var/lib/kubelet/pods/UID/containers/app/ID file 0644 0:0 0 bytes
 const LAST_LINES = /^file \S+\/containers\/[^/ ]+\/ID /;
 
-/** One line stands for all attempts of the same thing. */
+/** One line represents all attempts of the same container. */
 function onceEach(): (line: string) => boolean {
   const seen = new Set<string>();
   return (line) => {
@@ -134,7 +134,7 @@ interface Things {
   readonly containers: readonly ListedContainer[];
 }
 
-/** A break may have ended or stopped the runtime. */
+/** Empty if a break has killed or stopped the runtime. */
 async function thingsOf(runtime: PracticeNode['runtime']): Promise<Things> {
   const asked = Promise.all([runtime.pods(), runtime.containers()]).catch(() => undefined);
   const answered = await Promise.race([asked, sleep(RUNTIME_ANSWER_MS, undefined, { ref: false })]);
@@ -159,9 +159,9 @@ function runtimeLines({ pods, containers, isSilent }: Things): readonly string[]
 }
 
 /**
- * Removes what differs whenever the same object is created again: ids, times in directory names, the
- * termination log of a container, the number of its root, and the mode of directories that two threads
- * of a kubelet create in random order.
+ * Removes the parts that differ each time an object is created: ids, times in directory names, the
+ * termination log of a container, the number of its root, and the mode of directories that two
+ * kubelet threads create in random order.
  */
 function withoutAccident(line: string): string {
   return line
@@ -185,7 +185,7 @@ interface NodeProcess {
 /** Clock ticks per second in /proc: the same on every architecture. */
 const TICKS_PER_SECOND = 100;
 
-/** The long-running processes: without this one, young ones and zombies. */
+/** The long-running processes: not this one, no young ones, no zombies. */
 function processesHere(): readonly NodeProcess[] {
   const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
   return allProcesses().flatMap((pid) => unlessGone(() => processAt(pid, uptimeMs)) ?? []);

@@ -16,14 +16,14 @@ const COLUMNS: Readonly<Record<string, (each: CaseResult) => string>> = {
     sideEffects.length === 0 ? 'none' : `${sideEffects.length}`,
   TIME: ({ tookMs }) => seconds(tookMs),
 };
-/** These go first on a narrow screen: what is wrong with a case stands in words below the table. */
+/** A narrow screen drops these columns first: the text below the table has the problems. */
 const SPARED = ['SIDE EFFECTS', 'EXPECTED', 'TIME', 'VERIFIED'];
 const GAP = '  ';
 const INDENT = '  ';
-/** Of one case: a node that is quite another one would fill the screen. */
+/** Lines of one case: a node with very many differences would fill the screen. */
 const LINES_SHOWN_MAX = 12;
 
-/** The table, what went wrong, and the score, no wider than the screen where that is possible. */
+/** The table, the problems and the score, within the width of the screen if possible. */
 export function examTable(exam: ExamResult, screen: Screen): string {
   const { style } = screen;
   return [
@@ -65,7 +65,7 @@ function tableLines(cases: readonly CaseResult[], screen: Screen): readonly stri
   return [screen.style('bold', lineAt(0)), ...body];
 }
 
-/** The state says more than the verdict, and holds it. */
+/** The state implies the verdict, so it is shown alone. */
 function stateText(verdict: string, state: string | undefined): string {
   return verdict === 'unknown' ? verdict : (state ?? verdict);
 }

@@ -15,8 +15,8 @@ const DATA = '..data';
 type Files = Readonly<Record<string, string>>;
 
 /**
- * Writes a volume as the kubelet writes configMaps, secrets and the like: the files into a new
- * directory named after the time, then a link is swapped to it, then the old directory is removed.
+ * Writes a volume as the kubelet writes ConfigMaps and Secrets: it writes the files into a new
+ * directory named after the time, switches a symbolic link to it, and removes the old directory.
  */
 export function writeVolume(folder: string, files: Files): void {
   mkdirSync(folder, { recursive: true });
@@ -34,7 +34,7 @@ export function writeVolume(folder: string, files: Files): void {
   for (const name of older) rmSync(join(folder, name), { recursive: true });
 }
 
-/** Whether a volume contains exactly these files: then a kubelet does not write them again. */
+/** Whether a volume contains exactly these files: if so, a kubelet does not write them again. */
 export function showsFiles(folder: string, files: Files): boolean {
   const payload = join(folder, DATA);
   if (!existsSync(payload)) return false;

@@ -11,20 +11,20 @@ export interface KubeletContext {
   readonly say: (line: LogLine) => void;
 }
 
-/** How the versions differ, as far as the faults need it. */
+/** The differences between versions that matter for the faults. */
 export interface Behaviour {
   /**
    * reused: an existing subPath mount is reused although its source is gone (kubernetes 68211, every
    * 1.18). compared: it is bound again if the source has changed (since 1.19).
    */
   readonly subpaths: 'reused' | 'compared';
-  /** asks: by stat, which hangs on a dead server. table: from the mount table (since 1.30). */
+  /** asks: calls stat, which hangs on a dead server. table: reads the mount table (since 1.30). */
   readonly mountCheck: 'asks' | 'table';
-  /** Whether the directory "mount" of CSI volumes is searched by stat (since 1.19). */
+  /** Whether it calls stat on the directory "mount" of CSI volumes (since 1.19). */
   readonly looksIntoCsi: boolean;
-  /** Whether empty volume directories of orphaned pods are removed (since 1.20.10). */
+  /** Whether it removes empty volume directories of orphaned pods (since 1.20.10). */
   readonly cleansLeftovers: boolean;
-  /** path: exactly the log. pattern: the log path and a star (since 1.18.9), which may be relative. */
+  /** path: removes exactly the log. pattern: removes LOGPATH* (since 1.18.9), which may be relative. */
   readonly removesLogs: 'path' | 'pattern';
 }
 

@@ -4,11 +4,11 @@ import { podUidOf } from './pod-status.ts';
 import { removeLogs } from './remove-logs.ts';
 
 export interface Collector extends Omit<KubeletContext, 'kubeletRoot'> {
-  /** Throws unless the working directory of this process is one for practice. */
+  /** Throws unless this process works in a practice directory. */
   readonly guard: () => void;
 }
 
-/** Ends running containers of pods that the kubelet does not know; the collection removes them. */
+/** Stops running containers of pods that the kubelet does not know; garbage collection removes them. */
 export async function killUnknownContainers(
   podUids: ReadonlySet<string>,
   { runtime, say, wording }: Collector,
@@ -53,7 +53,7 @@ export function collectable(
   });
 }
 
-/** Its logs first; if they cannot be removed the container stays, and the removal is retried. */
+/** Removes the logs first. If that fails, the container stays and the removal is retried. */
 export async function removeContainer(id: string, collector: Collector): Promise<void> {
   const { runtime, behaviour, wording, say, guard } = collector;
   const { logPath } = await runtime.status(id);

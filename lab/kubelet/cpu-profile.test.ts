@@ -7,7 +7,7 @@ function call(id: number, functionName: string, ...children: readonly number[]) 
   return { id, callFrame: { functionName, ...nowhere }, children: [...children] };
 }
 
-test('what V8 recorded is read back as a CPU profile', () => {
+test('the pprof form of a V8 profile has the same functions and times', () => {
   const profile = parseProfile(
     pprofOf(
       {

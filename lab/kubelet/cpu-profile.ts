@@ -5,8 +5,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { PROFILE_INTERVAL_US, PROFILE_SECONDS, PROFILE_SECONDS_MAX } from './limits.ts';
 
 /**
- * A CPU profile of the stand-in kubelet, in the format of any kubelet. The functions are those of
- * JavaScript.
+ * A CPU profile of the stand-in kubelet, in the format of any kubelet, but with JavaScript functions.
  */
 export async function cpuProfile(asked: string | null): Promise<Buffer> {
   const seconds = Number(asked) > 0 ? Number(asked) : PROFILE_SECONDS;

@@ -1,6 +1,6 @@
 /**
- * Practice time: a minute of a kubelet is a second here, so that nobody waits five minutes to see a
- * fault. Garbage collection, back-off and the health check use this clock.
+ * Practice time: a minute of a kubelet is a second here, so that a user need not wait five minutes to
+ * see a fault. Garbage collection, back-off and the health check use this clock.
  */
 export const PRACTICE_MINUTE_MS = 1_000;
 /** The period of the sync loop. */
@@ -21,7 +21,7 @@ export const RETRY_MS = PRACTICE_MINUTE_MS / 2;
 export const RUNTIME_PAUSE_MS_MAX = 5_000;
 /** A mount or an unmount is fast, but the machine may be busy. */
 export const MOUNT_MS = 20_000;
-/** Of the error output of `mount`. */
+/** The error output of `mount`. */
 export const MOUNT_OUTPUT_BYTES_MAX = 4_000;
 /** Creating an elliptic-curve key takes some milliseconds. */
 export const CERTIFICATE_MS = 10_000;

@@ -9,7 +9,7 @@ export async function mountInMemory(target: string): Promise<void> {
   await run('mount', '-t', 'tmpfs', 'tmpfs', target);
 }
 
-/** As the kubelet does: neither forced nor lazy. */
+/** Neither forced nor lazy, as in the kubelet. */
 async function unmount(target: string): Promise<void> {
   await run('umount', '--no-canonicalize', target);
 }
@@ -23,9 +23,9 @@ export async function unmountBelow(folder: string): Promise<void> {
 interface SubpathPlace {
   readonly volumeFolder: string;
   readonly subPath: string;
-  /** pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX: what the container gets. */
+  /** pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX: the container mounts this path. */
   readonly target: string;
-  /** Whether a missing name is created: the pod owns the volume. */
+  /** Whether a missing subPath is created, because the pod may write the volume. */
   readonly isCreated: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviou
   const name = join(volumeFolder, subPath);
   if (isCreated) mkdirSync(name, { recursive: true });
   if (!existsSync(name)) throw new Error(`lstat ${name}: no such file or directory`);
-  // Links are resolved first: the mount is of the current file, in its directory named after the time.
+  // Links are resolved first: the source of the mount is the file in the directory named after a time.
   const source = realpathSync(name);
   if (mountPoints().includes(target)) {
     if (subpaths === 'reused' || isSame(source, target)) return;

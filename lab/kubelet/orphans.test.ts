@@ -35,7 +35,7 @@ function makeVolume(rest: string): string {
 }
 
 test.each(['v1.18.8', 'v1.36.3'] as const)(
-  '%s leaves a pod alone that it knows',
+  '%s does not touch a pod that it knows',
   async (version) => {
     makeVolume('kubernetes.io~empty-dir/a.deleting~1');
     expect(await cleanUp(version, [UID])).toEqual({ orphans: 0, failed: 0 });
@@ -64,7 +64,7 @@ test('v1.18.8 complains of a folder that a volume left, turn by turn, and leaves
   expect(existsSync(left)).toBe(true);
 });
 
-test('v1.18.8 complains of what is left of a subPath', async () => {
+test('v1.18.8 logs the leftover of a subPath', async () => {
   mkdirSync(join(pod, 'volume-subpaths/a/app'), { recursive: true });
   await cleanUp('v1.18.8');
   expect(output[0]).toContain('but volume subpaths are still present on disk');
@@ -87,7 +87,7 @@ test('v1.36.3 does not remove a volume directory with content, and logs it', asy
   expect(existsSync(join(left, 'precious'))).toBe(true);
 });
 
-test('v1.36.3 stumbles over the file that a CSI volume leaves', async () => {
+test('v1.36.3 fails on the metadata file that a CSI volume leaves', async () => {
   const volume = makeVolume('kubernetes.io~csi/data');
   makeVolume('kubernetes.io~csi/data/mount');
   writeFileSync(join(volume, 'vol_data.json'), '{}');

@@ -12,13 +12,13 @@ type Housekeeper = Omit<KubeletContext, 'runtime'>;
 export interface CleanedUp {
   /** Deleted pods that still have a directory. */
   readonly orphans: number;
-  /** Those that could not be removed. */
+  /** The number of them that could not be removed. */
   readonly failed: number;
 }
 
 /**
- * Cleans up after deleted pods. File operations run in threads, so that the kubelet still answers while
- * a dead server does not; but the sync loop waits for this, and hangs with it.
+ * Cleans up after deleted pods. File operations run in threads, so that the HTTP server of the kubelet
+ * still answers if a mount hangs; but the sync loop waits for them, and hangs.
  */
 export async function cleanUpOrphans(
   known: ReadonlySet<string>,
@@ -43,7 +43,7 @@ export async function cleanUpOrphans(
   return { orphans: uids.length, failed };
 }
 
-/** Whether a volume is still mounted, or cannot be checked: then the pod is not touched. */
+/** Whether a volume is still mounted or cannot be checked: if so, the pod is not touched. */
 async function isMounted(
   uid: string,
   folder: string,
@@ -62,7 +62,7 @@ async function isMounted(
   }
 }
 
-/** As kubelets before 1.30 find out: this hangs if the server is dead. */
+/** The mount check of kubelets before 1.30: it hangs if the server is dead. */
 async function isOtherDevice(path: string): Promise<boolean> {
   const [volume, parent] = [await stat(path), await lstat(dirname(path))];
   return volume.dev !== parent.dev;
@@ -160,7 +160,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   return bytewiseSorted(names ?? []);
 }
 
-/** Any error but ENOENT means that it exists, such as a mount without a server. */
+/** Any error but ENOENT means that the path exists, such as a mount without a server. */
 async function exists(path: string): Promise<boolean> {
   try {
     await stat(path);

@@ -56,9 +56,9 @@ const UNHEALTHY: Readonly<Record<KubeletVersion, string>> = {
 };
 
 /**
- * Recorded from a real kubelet of that minor version; irrelevant goroutines are left out. Blocked: the
- * sync loop hangs on a dead mount of an orphaned pod. Each: one entry per goroutine (debug=2). Counted:
- * one entry per stack (debug=1).
+ * A goroutine dump, recorded from a real kubelet of that minor version without irrelevant goroutines.
+ * Blocked: the sync loop hangs on a dead mount of an orphaned pod. Each: one entry per goroutine
+ * (debug=2). Counted: one entry per stack (debug=1).
  */
 function dumpOf(
   version: KubeletVersion,
@@ -72,7 +72,7 @@ function dumpOf(
     : readFileSync(join(import.meta.dirname, 'dumps', name), 'utf8');
 }
 
-/** The metrics page, as far as checks read it. */
+/** The metrics page, with only the metrics that checks read. */
 function metricsOf(version: KubeletVersion, { wanted: pods, cleanedUp }: SyncLoop): string {
   const lines = [buildLine(version), ...volumeLines(pods)];
   if (!isOld(version)) {

@@ -13,14 +13,14 @@ import { filesOf, placeOf } from './volume-files.ts';
 /** The directory of a pod below the kubelet's root: its volumes and subPath mounts. */
 export class PodFolder {
   readonly #folder: string;
-  /** Created once and never touched again: others may mount something over it that hangs. */
+  /** Created once and never touched again: a later mount over it may hang. */
   readonly #made = new Set<string>();
 
   constructor(kubeletRoot: string, podUid: string) {
     this.#folder = join(kubeletRoot, 'pods', podUid);
   }
 
-  /** The directories of every pod, also of one without volumes. */
+  /** Creates the directories that every pod has, also without volumes. */
   make({ containers }: Pod): void {
     for (const name of ['volumes', 'plugins']) {
       mkdirSync(join(this.#folder, name), { recursive: true, mode: 0o750 });
@@ -46,7 +46,7 @@ export class PodFolder {
     }
   }
 
-  /** The mounts of a container that is about to start. */
+  /** Prepares the mounts of a container that is about to start. */
   async mountsFor(
     pod: Pod,
     container: PodContainer,
@@ -76,7 +76,7 @@ export class PodFolder {
     return mounts;
   }
 
-  /** After its containers are gone: unmounts all, innermost first, then removes the directory. */
+  /** Unmounts everything, innermost first, and removes the directory. The containers must be gone. */
   async tearDown(): Promise<void> {
     await unmountBelow(this.#folder);
     rmSync(this.#folder, { recursive: true, force: true });

@@ -67,7 +67,7 @@ describe('the list of the kubelet', () => {
     });
   });
 
-  test('says that a pod is over only when nothing of it is started again', () => {
+  test('reports a final phase only if no container will be restarted', () => {
     const ended = { ...REFUSED, exitCode: 0 };
     expect(phaseOf(WEB, sightOf(ended))).toBe('Running');
     expect(phaseOf({ ...WEB, restartPolicy: 'Never' }, sightOf(ended))).toBe('Succeeded');
@@ -76,7 +76,7 @@ describe('the list of the kubelet', () => {
   });
 });
 
-test('a container is restarted at once, then ever later, in the words of a kubelet', () => {
+test('the restart delay starts at zero and grows, and is written as in a kubelet', () => {
   expect(backOffMs(0)).toBe(0);
   expect([1, 2, 5, 6, 20].map((restarts) => backOffWord(backOffMs(restarts)))).toEqual([
     '10s',
@@ -87,7 +87,7 @@ test('a container is restarted at once, then ever later, in the words of a kubel
   ]);
 });
 
-test('the last exited container of a known pod is retained, of others none', () => {
+test('only the last exited container of a known pod is retained', () => {
   const running = container(3, { state: 'running' });
   const unknownContainer = container(0, { id: 'x', labels: {} });
   const all = [container(1), running, unknownContainer, container(2)];
@@ -96,7 +96,7 @@ test('the last exited container of a known pod is retained, of others none', () 
   expect(idsFor()).toEqual(['c2', 'c1', 'x']);
 });
 
-describe('what is written into a volume', () => {
+describe('the files of a volume', () => {
   const reported = {
     pods: [],
     filesOf: (kind: string, _: string, name: string) =>
@@ -107,15 +107,15 @@ describe('what is written into a volume', () => {
     return found && filesOf(found, pod, reported);
   };
 
-  test('of a projected one the files of all its sources', () => {
+  test('a projected volume has the files of all its sources', () => {
     expect(filesIn(SHOP, 'all')).toEqual({ 'configmaps.txt': 'x', 'secrets.txt': 'x' });
   });
 
-  test('of a downwardAPI what the pod is', () => {
+  test('a downwardAPI volume has the fields of the pod', () => {
     expect(filesIn(LABELS, 'about')).toEqual({ labels: 'app="labels-0"\n' });
   });
 
-  test('nothing where the pod writes itself, and nothing can be where the object is missing', () => {
+  test('an emptyDir has none, and a missing object is an error', () => {
     expect(filesIn(SHOP, 'scratch')).toBeUndefined();
     expect(() => filesIn(WEB, 'settings')).toThrow('configmap "web-settings" not found');
   });

@@ -17,7 +17,7 @@ import {
 } from './pod-status.ts';
 import type { VolumeSources } from './read-objects.ts';
 
-/** The state of the runtime at the beginning of an iteration: listed once for all pods. */
+/** The pods and containers of the runtime, listed once per iteration for all pods. */
 export interface RuntimeObservation {
   readonly sandboxes: readonly ListedPod[];
   readonly containers: readonly ListedContainer[];
@@ -30,9 +30,9 @@ export class PodWorker {
   readonly #since = new Date();
   readonly #containers = new Map<string, SeenContainer>();
   readonly #waiting = new Map<string, Waiting>();
-  /** The delay after a failed iteration: a ConfigMap may be missing for long. */
+  /** Delays the next attempt after a failure: a ConfigMap may be missing for a long time. */
   #retryAt = 0;
-  /** Restarts of a container since it last ran for long. */
+  /** Restarts of a container since it last ran for a long time. */
   readonly #restarts = new Map<string, number>();
 
   constructor(pod: Pod, kubeletRoot: string) {
@@ -119,7 +119,7 @@ export class PodWorker {
     }
     const { status } = await this.#snapshot(newest, context);
     if (status.state === 'created') {
-      // The kubelet that created it was ended before it started it.
+      // The previous kubelet process was killed after it created the container.
       await this.#run(name, newest.id, context);
       return;
     }
@@ -161,8 +161,8 @@ export class PodWorker {
     const options = { name, attempt, mounts };
     const id = await context.runtime.createContainer(podId, this.#pod, options);
     await this.#run(name, id, context);
-    // An unmount of a subPath between our check and that of the runtime leaves an empty mount point. A
-    // real kubelet has this gap too; here it is wide, because each mount runs a program.
+    // If a subPath is unmounted after our check, the container gets an empty mount point. A real kubelet
+    // has this race too; here it is more likely, because each mount runs a program.
     if (hasLostSubpath(mounts)) await context.runtime.stopContainer(id);
   }
 

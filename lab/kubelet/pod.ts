@@ -3,7 +3,7 @@ import { defined } from '../../src/lib/std/defined.ts';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import type { KubernetesObject } from '../practice-node.ts';
 
-/** What the kubelet reads of a pod's specification. */
+/** The fields of a pod's specification that the kubelet reads. */
 export interface Pod {
   readonly uid: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export function podIn(object: KubernetesObject): Pod {
   };
 }
 
-/** An API server assigns a UID; this one is the same every time. */
+/** A fixed UID for a pod without one, in place of the random UID of an API server. */
 function uidOf(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex');
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
@@ -70,7 +70,7 @@ function mountIn(mount: unknown): VolumeMount {
   });
 }
 
-/** "web_practice(8c2f...)": a pod in the log of a kubelet. */
+/** "web_practice(8c2f...)", as a kubelet logs a pod. */
 export function podWord({ name, namespace, uid }: Pod): string {
   return `${name}_${namespace}(${uid})`;
 }

@@ -20,7 +20,7 @@ export function readObjects(folder: string): VolumeSources {
   for (const kind of namesIn(folder)) {
     for (const namespace of namesIn(join(folder, kind))) {
       for (const file of namesIn(join(folder, kind, namespace))) {
-        // Files are written under another name and renamed, and may vanish at any time.
+        // Another process creates files by rename, and may delete them at any time.
         const path = join(folder, kind, namespace, file);
         const isObject = file.endsWith('.json');
         const text = isObject ? unlessGone(() => readFileSync(path, 'utf8')) : undefined;

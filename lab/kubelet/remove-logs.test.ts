@@ -19,20 +19,20 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const [old, current] = [BEHAVIOURS['v1.18.8'], BEHAVIOURS['v1.36.3']];
 const allow = () => {};
 
-test('a pattern takes all in the order of the bytes, up to the first that cannot be removed', () => {
+test('a pattern removes names in byte order, up to the first that cannot be removed', () => {
   const failure = removeLogs(`${folder}/`, current, allow);
   expect(failure).toBe(`log "${folder}/boot": remove ${folder}/boot: directory not empty`);
   expect(readdirSync(folder).toSorted()).toEqual(['boot', 'sbin']);
 });
 
-test('a pattern takes what begins with the path of the log, and nothing else', () => {
+test('a pattern removes only names that begin with the log path', () => {
   writeFileSync(join(folder, '0.log'), '');
   writeFileSync(join(folder, '0.log.20261115'), '');
   expect(removeLogs(join(folder, '0.log'), current, allow)).toBeUndefined();
   expect(readdirSync(folder).toSorted()).toEqual(['.hidden', 'afs', 'bin', 'boot', 'sbin']);
 });
 
-test('nothing is removed by a pattern where the guard says no', () => {
+test('a pattern removes nothing if the guard throws', () => {
   const guard = () => {
     throw new Error('no practice node');
   };
@@ -40,7 +40,7 @@ test('nothing is removed by a pattern where the guard says no', () => {
   expect(readdirSync(folder)).toContain('bin');
 });
 
-test('before 1.18.9 exactly the log is removed, and nothing where there is none', () => {
+test('before 1.18.9 only the log file itself is removed, and a missing log is no error', () => {
   writeFileSync(join(folder, '0.log'), '');
   expect(removeLogs('', old, allow)).toBeUndefined();
   expect(removeLogs(join(folder, '0.log'), old, allow)).toBeUndefined();

@@ -3,9 +3,9 @@ import { bytewiseSorted } from '../../src/lib/std/bytewise.ts';
 import type { Behaviour } from './behaviour.ts';
 
 /**
- * Removes the logs of a container as the kubelet does, and returns what stopped it. Since 1.18.9 that is
- * everything that begins with the log path: without one, everything in the working directory of the
- * kubelet. So `guard` throws first unless that directory is one for practice.
+ * Removes the logs of a container as the kubelet does, and returns the error that stopped it. Since
+ * 1.18.9 the kubelet removes LOGPATH*: with an empty log path, everything in its working directory.
+ * So `guard` throws first unless that is a practice directory.
  */
 export function removeLogs(
   logPath: string,
@@ -21,7 +21,7 @@ export function removeLogs(
   return undefined;
 }
 
-/** What the pattern of a path and a star matches, in the order of the bytes; dot files too. */
+/** The matches of the pattern PATH*, in byte order; dot files too. */
 function matchesOf(path: string): readonly string[] {
   const cut = path.lastIndexOf('/') + 1;
   const [folder, start] = [path.slice(0, cut), path.slice(cut)];
@@ -32,7 +32,7 @@ function matchesOf(path: string): readonly string[] {
   );
 }
 
-/** As os.Remove of Go: a file, a link or an empty directory; a missing one is no error. */
+/** Like os.Remove of Go: removes a file, a link or an empty directory. A missing one is no error. */
 function failureAt(name: string): string | undefined {
   if (typeof tried(() => unlinkSync(name)) !== 'string') return undefined;
   const code = tried(() => rmdirSync(name));
