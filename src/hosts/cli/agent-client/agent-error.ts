@@ -50,30 +50,34 @@ export function isGrantedFor(
   terminal: Terminal,
 ): asked is AgentAnswer {
   if ('failure' in asked) return isGranted(asked, terminal);
-  for (const text of asked.warnings) failAt(given, `Warning: `, text, terminal);
+  for (const text of asked.warnings) {
+    const [, field = ''] = FIELD.exec(text) ?? [];
+    failAt(given, 'Warning: ', placeIn(field), text, terminal);
+  }
   if (asked.code < 400) return true;
   const { head, message } = refusalIn(asked);
   const causes = listAt(asked.value, 'details', 'causes') ?? [];
-  const problems = causes.map((cause) =>
-    [textAt(cause, 'field'), textAt(cause, 'message')].filter(Boolean).join(': '),
-  );
-  for (const text of problems.length > 0 ? problems : [message])
-    failAt(given, head, text, terminal);
+  for (const cause of causes) {
+    const field = textAt(cause, 'field') ?? '';
+    const text = [field, textAt(cause, 'message')].filter(Boolean).join(': ');
+    failAt(given, head, placeIn(field), text, terminal);
+  }
+  if (causes.length === 0) failAt(given, head, placeIn(''), message, terminal);
   return false;
 }
 
-// spec.adjacencyList[2].to[0]: node 1 leads to node 7, and there is none
-const PLACE = /^([\w-]+(?:[.][\w-]+|\[[^\]]*\])*): /;
+// A warning of an API server is one text: "spec.adjacencyList[2].to[0]: node 1 leads to node 7"
+const FIELD = /^([\w-]+(?:[.][\w-]+|\[[^\]]*\])*): /;
 
 /** Not wrapped, so that an editor can open the place in the file. */
 export function failAt(
   { file, lineOf }: GivenPlace,
   head: string,
+  place: Place,
   text: string,
   { err }: Terminal,
 ): void {
-  const [, place = ''] = PLACE.exec(text) ?? [];
-  err(`${printable(`${head}${file}:${lineOf(placeIn(place))}: ${text}`)}\n`);
+  err(`${printable(`${head}${file}:${lineOf(place)}: ${text}`)}\n`);
 }
 
 function printFailure(failure: Explanation, { err, errWidth }: Terminal): void {

@@ -149,7 +149,7 @@ function isRightHere(given: GivenObject, validation: FieldValidation, terminal: 
   for (const { severity, place, what, fix } of problems) {
     const head = severity === 'problem' ? 'error: ' : 'Warning: ';
     const text = [placeText(place), what, fix].filter((each) => each !== '').join(': ');
-    failAt(given, head, text, terminal);
+    failAt(given, head, place, text, terminal);
   }
   return problems.every(({ severity }) => severity === 'note');
 }
