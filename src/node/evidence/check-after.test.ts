@@ -12,7 +12,7 @@ function seenAfter<T>(evidence: Evidence<T>, now: unknown, action: object): Prom
   return snapshotAfter([action as Action], snapshotWith(now)).of(evidence);
 }
 
-test('a container that would be removed is listed no more: its old log lines accuse nobody', async () => {
+test('removes a container from the list, so that its old log lines concern no container', async () => {
   const now = { containers: [{ id: 'c1' }, { id: 'c2' }], listed: new Set(['c1', 'c2', 'c3']) };
   const action = { kind: 'remove-container', container: 'c1' };
   const { containers, listed } = await seenAfter(unloggedContainers, now, action);
@@ -20,7 +20,7 @@ test('a container that would be removed is listed no more: its old log lines acc
   expect([...listed]).toEqual(['c2', 'c3']);
 });
 
-test('a leftover that would be removed is gone; one of its name made since, or of another pod, stays', async () => {
+test('removes the leftover with this inode; a newer one of the same name, or of another pod, stays', async () => {
   const leftover = (inode: string) => ({ name: 'a.deleting~1', status: { inode } });
   const place = { podUid: 'u1', plugin: 'p' };
   const folders = [
@@ -35,7 +35,7 @@ test('a leftover that would be removed is gone; one of its name made since, or o
   ]);
 });
 
-test('a mount that would be unmounted, by force or not, is in the table no more', async () => {
+test('removes an unmounted or force-unmounted mount from the table', async () => {
   const mounts = [{ id: 7 }, { id: 8 }];
   for (const kind of ['unmount', 'force-unmount']) {
     const after = await seenAfter(mountTable, { mounts }, { kind, id: 7 });

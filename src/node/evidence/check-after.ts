@@ -6,8 +6,8 @@ import { mountTable } from './mounts/mount-table.ts';
 import { leftoverFolders } from './volumes/leftover-folders.ts';
 
 /**
- * The snapshot as it would be after these actions. Only what another action waits for, or beside which
- * something may stay, is changed: the rest counts as repaired without it.
+ * The snapshot as it would be after these actions. It only changes what another action waits for,
+ * and what may have a remaining problem beside it. Everything else counts as repaired anyway.
  */
 export function snapshotAfter(actions: readonly Action[], snapshot: Snapshot): Snapshot {
   const gone = new Set(actions.flatMap(subjectsOf));
@@ -47,7 +47,7 @@ function change<T>(evidence: Evidence<T>, to: (value: T) => T): readonly [string
   return [evidence.id, to];
 }
 
-/** What an action takes away. */
+/** The things that an action removes. */
 function subjectsOf(action: Action): readonly (number | string)[] {
   switch (action.kind) {
     case 'unmount':

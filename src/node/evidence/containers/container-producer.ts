@@ -1,6 +1,6 @@
 import type { Container, Sandbox } from './containers.ts';
 
-/** Who creates containers over CRI without a log path, as far as the container shows it. */
+/** The program that created a container over CRI without a log path, if the container shows it. */
 export type Producer = 'keadm-mqtt' | 'keadm-installation' | 'crictl' | 'critest' | 'unknown';
 
 interface Made extends Pick<Container, 'image' | 'name' | 'isKeadmsBroker'> {
@@ -10,7 +10,8 @@ interface Made extends Pick<Container, 'image' | 'name' | 'isKeadmsBroker'> {
 export function producerOf({ image, name, isKeadmsBroker, sandbox }: Made): Producer {
   const { podName = '', podNamespace = '', podUid = '' } = sandbox ?? {};
   if (isKeadmsBroker) return 'keadm-mqtt';
-  // Before KubeEdge 1.13 without any label: both are called mqtt, and the sandbox has no UID.
+  // Before KubeEdge 1.13 there is no label: container and pod are called mqtt, and the sandbox has
+  // no UID.
   if (name === 'mqtt' && podName === 'mqtt' && podUid === '' && BROKER_IMAGE.test(image)) {
     return 'keadm-mqtt';
   }
@@ -29,5 +30,5 @@ const BROKER_IMAGE = /(?:^|\/)eclipse-mosquitto(?:[:@]|$)/;
 // docker.io/kubeedge/installation-package:v1.16.0
 const INSTALLATION_IMAGE = /(?:^|\/)installation-package(?:[:@]|$)/;
 
-/** It stands in crictl's own documentation, and everybody copies it from there. */
+/** The uid in the example of crictl's documentation, which users copy. */
 const UID_OF_CRICTLS_EXAMPLE = 'hdishd83djaidwnduwk28bcsb';

@@ -10,11 +10,11 @@ import { unlessMissing } from '../text/file-path.ts';
 import { type Container, containers, nanoseconds, newestOf, stateIn } from './containers.ts';
 import { runtime } from './runtime.ts';
 
-/** What the runtime says of one container when it is asked about it alone. */
+/** The ContainerStatus of one container. */
 export interface ContainerStatus {
-  /** The list may say otherwise: dockershim lists a container whose start failed as created. */
+  /** May differ from the list: dockershim lists a container whose start failed as created. */
   readonly state: Container['state'];
-  /** Of a container that has exited. */
+  /** Set for a container that has exited. */
   readonly exitCode?: number;
   readonly reason: string;
   readonly message: string;
@@ -23,13 +23,13 @@ export interface ContainerStatus {
   readonly origin: Origin;
 }
 
-/** By the id of the container. */
+/** The key is the container id. */
 export type ContainerStatuses = ReadonlyMap<string, ContainerStatus>;
 
 /**
- * Each is a call to the runtime of its own, and a large node has hundreds: so only the newest
- * container of each name is asked about, when it does not run, in pods with a mount that lost its
- * source.
+ * Each status is a call to the runtime, and a large node has hundreds of containers. So only pods
+ * with a mount that lost its source are asked about, and only the newest container of each name, if
+ * it does not run.
  */
 export const containerStatuses = defineEvidence<ContainerStatuses>({
   id: 'container-statuses',
@@ -43,7 +43,7 @@ export const containerStatuses = defineEvidence<ContainerStatuses>({
       snapshot.of(runtime),
     ]);
     const lost = mounts.filter(({ isDeleted }) => isDeleted);
-    // All names in their paths; the UIDs of the pods are among them.
+    // All names in the paths, including the pod UIDs.
     const names = new Set(lost.flatMap(({ target }) => target.split('/')));
     return askStatuses(snapshot, socket, idleIn(list.filter(({ podUid }) => names.has(podUid))));
   },
@@ -66,7 +66,7 @@ async function askStatuses(
   }
   const statuses = new Map<string, ContainerStatus>();
   await mapAtOnce(idle, STATUS_CALLS_AT_ONCE, async ({ id }) => {
-    // Removed since it was listed, as every container is some day: then there is nothing to report.
+    // If the container was removed since it was listed, there is nothing to report.
     const status = await unlessMissing(askStatus(snapshot, socket, id));
     if (status) statuses.set(id, status);
   });

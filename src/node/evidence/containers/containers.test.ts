@@ -10,17 +10,17 @@ import { runtime } from './runtime.ts';
 const SOCKET = '/run/containerd/containerd.sock';
 const version = { runtimeName: 'containerd', runtimeVersion: '1.6.20' };
 
-/** A subPath mount of the pod, whose source is gone. */
+/** A subPath mount of the pod with a deleted source. */
 const LOST = `70 27 254:1 /lost//deleted ${KUBELET_ROOT}/pods/${POD_UID}/volume-subpaths/v/app/0 rw - ext4 /dev/vda1 rw`;
 
-/** A worker whose runtime gives these answers. */
+/** A worker whose runtime returns this answer. */
 function workerAnswering(call: 'Version' | 'ListPodSandbox' | 'ListContainers', message: unknown) {
   return syntheticWorker({ mounts: [] })
     .set('runtime', { socket: SOCKET, call }, { answer: { criVersion: 'v1', message } })
     .build();
 }
 
-test('the newest container of a name is the one made last, whatever the order of the list', async () => {
+test('the newest container of a name is the one created last, in any order of the list', async () => {
   const fixture = [
     { id: 'a', name: 'app', state: 'CONTAINER_RUNNING', createdAt: '30', attempt: 2 },
     { id: 'b', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', attempt: 0 },
@@ -35,7 +35,7 @@ test('the newest container of a name is the one made last, whatever the order of
   }
 });
 
-test('only the newest of each name is asked how it ended, and only when it did', async () => {
+test('reads the status of the newest container of each name, and only if it has exited', async () => {
   const worker = syntheticWorker({
     mounts: [LOST],
     containers: [
@@ -56,7 +56,7 @@ test('only the newest of each name is asked how it ended, and only when it did',
   expect([...ends.values()]).toMatchObject([{ exitCode: 128, message: 'no' }]);
 });
 
-test('nobody asks how the containers of a pod ended that has lost no mount', async () => {
+test('reads no status of a container in a pod that lost no mount', async () => {
   const ended = { id: 'a', name: 'app', state: 'CONTAINER_EXITED' } as const;
   const isWhole = syntheticWorker({ mounts: [LOST.replace('//deleted', '')], containers: [ended] });
   expect((await takeSnapshot(isWhole.build()).of(containerStatuses)).size).toBe(0);
@@ -66,7 +66,7 @@ test('nobody asks how the containers of a pod ended that has lost no mount', asy
   expect((await takeSnapshot(isLost.build()).of(containerStatuses)).size).toBe(1);
 });
 
-test('a container that is removed between two calls has no end, and is no error', async () => {
+test('a container that is removed between two calls has no status, and causes no error', async () => {
   const maker = syntheticWorker({
     mounts: [LOST],
     containers: [{ id: 'a', name: 'app', state: 'CONTAINER_EXITED' }],
@@ -78,7 +78,7 @@ test('a container that is removed between two calls has no end, and is no error'
   expect(ends.size).toBe(0);
 });
 
-describe('an answer that makes no sense is malformed, never an empty list', () => {
+describe('a malformed answer is an error, never an empty list', () => {
   test.each([
     ['ListContainers', {}],
     ['ListContainers', { containers: [{}] }],
@@ -95,7 +95,7 @@ describe('an answer that makes no sense is malformed, never an empty list', () =
   });
 });
 
-test('whatever the runtime answers, it is containers or a ReadError', async () => {
+test('any answer of the runtime becomes containers or a ReadError', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       const message = { containers: [{ id: 'x', labels: value, metadata: value, state: value }] };
@@ -110,8 +110,8 @@ test('whatever the runtime answers, it is containers or a ReadError', async () =
   );
 });
 
-describe('the runtime is found by itself', () => {
-  /** A node that names no endpoint, with what each usual socket answers. */
+describe('finds the runtime without an option', () => {
+  /** A node that sets no endpoint, and the answer at each usual socket. */
   function nodeWith(
     sockets: Readonly<Record<string, 'pods' | 'idle' | 'unsupported' | 'refused'>>,
   ) {
@@ -156,7 +156,7 @@ describe('the runtime is found by itself', () => {
     expect((await nodeWith(sockets).of(runtime)).socket).toBe(found);
   });
 
-  test('an idle one is no stand-in for one that does not answer', async () => {
+  test('an idle runtime does not replace one that does not answer', async () => {
     const snapshot = nodeWith({
       '/run/containerd/containerd.sock': 'refused',
       '/run/crio/crio.sock': 'idle',
@@ -164,7 +164,7 @@ describe('the runtime is found by itself', () => {
     await expect(snapshot.of(runtime)).rejects.toThrow('/run/containerd/containerd.sock');
   });
 
-  test('none at all says what to pass', async () => {
+  test('without a runtime, the error names the option to set', async () => {
     await expect(nodeWith({}).of(runtime)).rejects.toThrow('--runtime-endpoint');
   });
 });
@@ -177,7 +177,7 @@ test.each([
   expect(stateIn(name)).toBe(state);
 });
 
-test('what a runtime says of containers that the kubelet did not make is read without its marks', async () => {
+test('recognises containers without the labels of a kubelet', async () => {
   const message = {
     containers: [
       { id: 'a', metadata: { name: 'mqtt' }, labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } },
@@ -210,7 +210,7 @@ test('what a runtime says of containers that the kubelet did not make is read wi
   ]);
 });
 
-test('a sandbox without a uid of its own has that of its labels', async () => {
+test('a sandbox without a uid has that of its labels', async () => {
   const items = [
     {
       id: 'a',
@@ -227,7 +227,7 @@ test('a sandbox without a uid of its own has that of its labels', async () => {
   ]);
 });
 
-test('one that is older loses, though it was tried more often', async () => {
+test('an older container loses, even with more attempts', async () => {
   const worker = syntheticWorker({
     mounts: [],
     containers: [

@@ -11,14 +11,14 @@ export interface Container {
   readonly name: string;
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
-  /** Nanoseconds since 1970, as CRI counts. */
+  /** Nanoseconds since 1970, as in CRI. */
   readonly createdAt: bigint;
   readonly sandboxId: string;
-  /** The name that its creator chose. */
+  /** The image name that its creator used. */
   readonly image: string;
-  /** It carries the label that keadm gives the broker it starts (KubeEdge 1.13 and newer). */
+  /** It has the label of the broker that keadm starts (KubeEdge 1.13 and newer). */
   readonly isKeadmsBroker: boolean;
-  /** It carries the marks that only a kubelet writes on what it makes. */
+  /** It has the labels that only a kubelet sets on its containers. */
   readonly isKubelets: boolean;
 }
 
@@ -30,7 +30,9 @@ export interface Sandbox {
   readonly isReady: boolean;
 }
 
-/** What the runtime knows of the pods of this node. It is never stale, as the kubelet's list can be. */
+/**
+ * The pods of this node as the runtime knows them. Unlike the kubelet's list, this is never stale.
+ */
 export interface Containers {
   readonly containers: readonly Container[];
   readonly sandboxes: readonly Sandbox[];
@@ -54,7 +56,9 @@ export const containers = defineEvidence<Containers>({
   },
 });
 
-/** The newest container of a name in a pod: the one whose state is the container's state. */
+/**
+ * The newest container of a name in a pod. Its state is the state of the container in Kubernetes.
+ */
 export function newestContainer(
   list: readonly Container[],
   podUid: string,
@@ -82,7 +86,7 @@ const STATES: ReadonlyMap<string | undefined, Container['state']> = new Map([
   ['CONTAINER_EXITED', 'exited'],
 ]);
 
-/** Whatever a runtime calls a state that we do not know, it is unknown to us. */
+/** A state that we do not know is unknown. */
 export function stateIn(name: string | undefined): Container['state'] {
   return STATES.get(name) ?? 'unknown';
 }
@@ -109,7 +113,7 @@ function parseContainers(message: unknown): readonly Container[] {
   }));
 }
 
-/** Written by every kubelet since 1.5, all of them in one go with the container's log path. */
+/** Set by every kubelet since 1.5, in the same function as the container's log path. */
 const KUBELETS_MARKS = [
   'io.kubernetes.container.hash',
   'io.kubernetes.container.restartCount',

@@ -1,14 +1,14 @@
-/** A container runtime, as the kernel, systemd and its distribution call it. */
+/** The names of a container runtime: process, systemd unit, package. */
 interface ServiceNames {
   readonly program: string;
-  /** The kernel's names of its process. */
+  /** The process names. */
   readonly names: readonly string[];
   readonly units: readonly string[];
   /** Where it stores images and containers. */
   readonly folder: string;
 }
 
-/** Its process is called as its program, and its unit too, unless others are named. */
+/** Process and unit have the name of the program unless set. */
 type Service = Pick<ServiceNames, 'program' | 'folder'> & Partial<ServiceNames>;
 
 const CONTAINERD: Service = { program: 'containerd', folder: '/var/lib/containerd' };
@@ -55,7 +55,7 @@ const SERVICES: readonly (Service & { readonly socket: RegExp })[] = [
   { socket: /isulad/, program: 'isulad', folder: '/var/lib/isulad' },
 ];
 
-/** Which service listens at a socket, by where distributions put it. */
+/** The service that listens at a socket, by the paths that distributions use. */
 export function serviceAt(path: string): ServiceNames {
   const service = SERVICES.find(({ socket }) => socket.test(path)) ?? CONTAINERD;
   return { names: [service.program], units: [`${service.program}.service`], ...service };

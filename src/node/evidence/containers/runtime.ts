@@ -3,7 +3,7 @@ import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts'
 import { ReadError, type ReadFailure } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 
-/** The container runtime that the kubelet works with, once it has answered. */
+/** The container runtime of the kubelet. It has answered. */
 export interface Runtime {
   readonly socket: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Runtime {
   readonly criVersion: 'v1' | 'v1alpha2';
 }
 
-/** Where runtimes listen when nobody says otherwise, the most likely first. */
+/** The default sockets of runtimes, the most likely first. */
 const USUAL_SOCKETS = [
   '/run/containerd/containerd.sock',
   '/run/crio/crio.sock',
@@ -37,10 +37,10 @@ export const runtime = defineEvidence<Runtime>({
   },
 });
 
-/** Nothing there, or something that is no CRI runtime: Docker's own containerd, for example. */
+/** Nothing listens there, or not a CRI runtime: Docker's own containerd, for example. */
 const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
 
-/** A node can have several runtimes; the kubelet's is the one that holds pods. */
+/** A node can have several runtimes. The kubelet uses the one that has pods. */
 async function findRuntime(snapshot: Snapshot): Promise<Runtime> {
   const failures: string[] = [];
   let idle: Runtime | undefined;
@@ -53,7 +53,7 @@ async function findRuntime(snapshot: Snapshot): Promise<Runtime> {
     if (await hasPods(snapshot, socket)) return answered.value;
     idle ??= answered.value;
   }
-  // A runtime that did not answer may be the one with the pods: an idle one is no stand-in for it.
+  // A runtime that did not answer may be the one with the pods, so an idle one does not replace it.
   if (failures.length > 0) {
     throw new ReadError('failed', 'container runtime', `none answers (${failures.join('; ')})`);
   }

@@ -49,17 +49,17 @@ async function collected(
   };
 }
 
-test('a thousand containers of the kubelet cost one call', async () => {
+test('a thousand containers of the kubelet take one call', async () => {
   const containers = Array.from({ length: 1_000 }, (_, index) => ours(index));
   expect(await collected({ containers })).toEqual({ found: [], asked: 1, verbose: 0 });
   expect(await collected({ containers: [...containers, bare] })).toEqual({
     ...{ found: ['f1cccccc'], asked: 2 },
-    // The full status is read for a suspect only: the settings of others are private.
+    // The verbose status is read only for a suspect: the settings of other containers are private.
     verbose: 1,
   });
 });
 
-test('nobody vouches for a container that does not run', async () => {
+test('a container that does not run is always checked', async () => {
   const ended = { ...bare, isUnmanaged: false };
   const { found, asked } = await collected({ containers: [ours(1), ended] });
   expect({ found, asked }).toEqual({ found: ['f1cccccc'], asked: 2 });
@@ -67,7 +67,7 @@ test('nobody vouches for a container that does not run', async () => {
   expect(await collected({ containers: [ours(1), created] })).toMatchObject({ found });
 });
 
-test('nor for one that runs with the marks of the kubelet in a pod that it does not know', async () => {
+test('a running container with the labels of the kubelet is checked if the kubelet does not know its pod', async () => {
   const stray = { ...bare, isUnmanaged: false, state: 'CONTAINER_RUNNING' } as const;
   const uid = '8f14e45f-ceea-467f-a8f1-0c6c6d1e5a11';
   const containers = [ours(1), { ...stray, podUid: uid }];
@@ -77,7 +77,7 @@ test('nor for one that runs with the marks of the kubelet in a pod that it does 
       .missing('status', `${PODS}/${uid}`);
   };
   expect(await collected({ containers }, forget)).toMatchObject({ found: ['f1cccccc'], asked: 2 });
-  // Where the folders cannot be listed nobody is vouched for.
+  // If the pod directories cannot be listed, every container is checked.
   const hide = (maker: NodeMaker) => {
     forget(maker);
     maker.set('folder', { path: PODS }, { failure: 'timeout' });
@@ -85,12 +85,12 @@ test('nor for one that runs with the marks of the kubelet in a pod that it does 
   expect(await collected({ containers }, hide)).toMatchObject({ found: ['f1cccccc'], asked: 2 });
 });
 
-test('a runtime that loses all log paths is asked about all of them', async () => {
+test('if the runtime loses log paths, all containers are checked', async () => {
   const containers = [1, 2, 3].map((index) => ({ ...ours(index), logPath: '' }));
   expect(await collected({ containers })).toMatchObject({ asked: 3 });
 });
 
-test('an answer without the field is no answer', async () => {
+test('an answer without the field is malformed', async () => {
   const maker = syntheticWorker({ mounts: [], containers: [bare] });
   const id = 'f1'.padEnd(64, 'c');
   const message = { status: { id, state: 'CONTAINER_EXITED' } };
@@ -100,7 +100,7 @@ test('an answer without the field is no answer', async () => {
   await expect(snapshot.of(unloggedContainers)).rejects.toMatchObject({ failure: 'malformed' });
 });
 
-test('a container that is removed while we ask is none of ours', async () => {
+test('a container that is removed during the check is not reported', async () => {
   const maker = syntheticWorker({ mounts: [], containers: [bare] });
   const id = 'f1'.padEnd(64, 'c');
   const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
@@ -109,7 +109,7 @@ test('a container that is removed while we ask is none of ours', async () => {
   expect(containers).toEqual([]);
 });
 
-test('a pod UID that would lead out of the folder of pods is asked for nowhere', async () => {
+test('a pod UID that leads out of the pods directory is not read', async () => {
   const labels = { 'io.kubernetes.pod.uid': '../../../etc' };
   const maker = syntheticWorker({ mounts: [], containers: [{ ...bare, labels }] });
   maker.folder('/proc/812/cwd', []);
@@ -170,7 +170,7 @@ test.each([
   expect(producerOf(each)).toBe(producer);
 });
 
-test('sees who listens, and on which port, in both tables of the kernel', () => {
+test('finds the listening port in both kernel tables', () => {
   const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid';
   const v4 = '   0: 00000000:075B 00000000:0000 0A 00000000:00000000 00:00000000 00000000 1883 0 5';
   const v6 = `   0: ${'0'.repeat(32)}:075B ${'0'.repeat(32)}:0000 0A 00000000:00000000 00:00000000`;
@@ -184,7 +184,7 @@ test('sees who listens, and on which port, in both tables of the kernel', () => 
   expect(listensOn([head, v4].join('\n'), 9001)).toBe(false);
 });
 
-test('what may leave of a container says what it is, and nothing of its settings', () => {
+test('a bundle contains what identifies a container, and none of its settings', () => {
   const config = {
     image: { image: 'eclipse-mosquitto:1.6.15' },
     command: ['/usr/sbin/mosquitto', '--password=hunter2', '-uroot', '-phunter2', 'hunter2'],

@@ -16,29 +16,31 @@ import { runtime } from './runtime.ts';
 /** A container whose log path is not the absolute path of a file. */
 export interface UnloggedContainer
   extends Pick<Container, 'id' | 'name' | 'image' | 'state' | 'sandboxId'> {
-  /** Nanoseconds since 1970, as text: with the id it names the container for ever. */
+  /** Nanoseconds since 1970, as text. With the id it identifies the container. */
   readonly createdAt: string;
   /**
-   * empty: there is none. relative: below the kubelet's working folder. folder: that of the pod's
-   * logs (cri-dockerd and iSulad answer so when only the sandbox was given one).
+   * empty: there is none. relative: below the kubelet's working directory. folder: the pod's log
+   * directory, which cri-dockerd and iSulad return if only the sandbox was given one.
    */
   readonly kind: 'empty' | 'relative' | 'folder';
   readonly logPath: string;
   readonly producer: Producer;
-  /** The pod that it says it belongs to; empty when it names none. */
+  /** The pod according to its labels; empty if they name none. */
   readonly podUid: string;
   readonly podName: string;
   readonly podNamespace: string;
-  /** The kubelet has a folder for that pod, so it has known it. */
+  /** The kubelet has a directory for that pod, so it has known the pod. */
   readonly hasPodFolder: boolean;
-  /** Made by the kubelet itself: then it is the runtime that loses log paths. */
+  /** Created by the kubelet, so the runtime loses log paths. */
   readonly isKubelets: boolean;
-  /** Of one that runs: somebody listens on the port of an MQTT broker in its network. */
+  /** The container runs, and a process listens on the MQTT port in its network namespace. */
   readonly isServing: boolean;
   readonly exitCode?: number;
-  /** Nanoseconds since 1970; 0 when it has not ended. */
+  /** Nanoseconds since 1970; 0 if it has not exited. */
   readonly finishedAt: bigint;
-  /** What the kubelet would delete of its working folder to be rid of its logs. */
+  /**
+   * What the kubelet would delete in its working directory when it removes the container's logs.
+   */
   readonly sweep: Maybe<Sweep>;
   readonly origin: Origin;
 }
@@ -48,18 +50,19 @@ export interface UnloggedContainers {
   /** "containerd 1.6.20" */
   readonly runtime: string;
   readonly containers: readonly UnloggedContainer[];
-  /** All containers that the runtime lists, whatever their log path. */
+  /** All containers that the runtime lists, with any log path. */
   readonly listed: ReadonlySet<string>;
   readonly seenAt: Date;
 }
 
 /**
- * The list of a runtime does not hold log paths, and asking about every container of a large node
- * would be a thousand calls. So those that run in a pod which the kubelet knows, and carry its marks,
- * are not asked about: a kubelet writes these marks in the same function that fills in the log path,
- * and what runs is not collected. Only a runtime that loses all log paths could make that wrong; one
- * of them is asked about to rule it out, and all of them when it has none. Whatever does not run is
- * asked about: it is what the kubelet collects, and anybody can copy a mark.
+ * The runtime's list does not contain log paths, and a status call for every container of a large
+ * node would be a thousand calls. So containers are skipped that run in a pod which the kubelet
+ * knows, and have its labels: the kubelet sets these labels in the same function as the log path,
+ * and does not collect a running container. This would be wrong only if the runtime lost all log
+ * paths. One of them is checked to rule that out, and all of them if it has no log path. A
+ * container that does not run is always checked: the kubelet collects it, and any program can copy
+ * a label.
  */
 export const unloggedContainers = defineEvidence<UnloggedContainers>({
   id: 'unlogged-containers',
@@ -96,7 +99,7 @@ interface Requester {
   readonly all: Containers;
 }
 
-/** The first that is still there speaks for all that run; see above. */
+/** The first container that still exists stands for all running ones; see above. */
 async function witness(requester: Requester, theirs: readonly Container[]) {
   for (const container of theirs) {
     const asked = await unlessMissing(askOne(requester, container));
@@ -133,12 +136,12 @@ async function askOne(
   if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
   const kind = await kindOf(requester, container, logPath);
   if (kind === 'file') return 'logged';
-  // The full status of a suspect only, for the reader of the evidence.
+  // Only for a suspect: the recording then has the verbose status for a person to read.
   await attempt(snapshot.node.ask('runtime', { ...asked, verbose: true }));
   const state = stateIn(textAt(message, 'status', 'state'));
   const exitCode = numberAt(message, 'status', 'exitCode');
   const sandbox = requester.all.sandboxes.find((each) => each.id === container.sandboxId);
-  // The labels of the container, or what its sandbox says of itself.
+  // From the labels of the container, else from its sandbox.
   const podUid = container.podUid || sandbox?.podUid || '';
   return {
     id,
@@ -158,7 +161,7 @@ async function askOne(
     isServing: (state === 'running' || state === 'unknown') && (await isServing(snapshot, id)),
     ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
     finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
-    // Not asked before it is needed: on a healthy node nobody reads the working folder.
+    // Read only if needed: a check of a healthy node does not read the working directory.
     sweep: kind === 'folder' ? NO_SWEEP : await attempt(sweepOf(snapshot, logPath)),
     origin,
   };
@@ -166,12 +169,12 @@ async function askOne(
 
 const NO_SWEEP = { known: false, why: 'its log path leads elsewhere' } as const;
 
-/** All that have none share one sweep. */
+/** All containers without a log path share one sweep. */
 function sweepOf(snapshot: Snapshot, logPath: string): Promise<Sweep> {
   return logPath === '' ? snapshot.of(workingFolder) : sweepFor(snapshot, logPath);
 }
 
-// docker, iSulad: with a log folder and no file name they answer the folder itself.
+// docker, iSulad: given a log directory and no file name, they return the directory.
 const ANSWERS_FOLDERS = /^(?:docker|isulad?)/i;
 
 async function kindOf(
@@ -182,7 +185,7 @@ async function kindOf(
   if (logPath === '') return 'empty';
   if (!logPath.startsWith('/')) return 'relative';
   if (isKubelets || !ANSWERS_FOLDERS.test(name)) return 'file';
-  // A file that is missing was rotated away, or its folder was deleted: nothing of ours.
+  // A missing file was rotated, or its directory was deleted. Neither is this fault.
   const status = await unlessMissing(snapshot.node.ask('status', { path: logPath }));
   return status?.type === 'folder' ? 'folder' : 'file';
 }
@@ -190,7 +193,7 @@ async function kindOf(
 // 29da79e5-386c-4e0d-82c1-215f93ff955d, 8c4f0e2a9d3b4c5d6e7f8091a2b3c4d5
 const POD_UID = /^[0-9A-Za-z][0-9A-Za-z-]*$/;
 
-/** A kubelet makes the folder of a pod before the pod's first container. */
+/** A kubelet creates the directory of a pod before the pod's first container. */
 async function hasPodFolder(snapshot: Snapshot, podUid: string): Promise<boolean> {
   if (!POD_UID.test(podUid)) return false;
   const path = `${podsPathOf(await snapshot.of(kubelet))}/${podUid}`;

@@ -10,7 +10,7 @@ const SEED = `bin deleted by command 'edgecore' with pid 55978
     4727a1 runtime.goexit.abi0+1 (/usr/local/bin/edgecore)
 `;
 
-test('a stack of bpftrace is read with the name, the process and its functions', () => {
+test('reads name, process and functions from a stack of bpftrace', () => {
   const trace = readDeletionTrace(SEED);
   expect(trace).toMatchObject({ tool: 'bpftrace', isCut: false });
   expect(trace?.deletions).toHaveLength(1);
@@ -27,7 +27,7 @@ test('a stack of bpftrace is read with the name, the process and its functions',
   expect(isRelative(deletion?.name)).toBe(true);
 });
 
-test('the removal of a log is not believed when the parts stand the wrong way round', () => {
+test('a stack in the wrong order is not the removal of a log', () => {
   const clean = 'k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean';
   expect(removesContainerLog([clean, 'os.Remove'])).toBe(false);
   expect(removesContainerLog(['os.Remove', clean])).toBe(true);
@@ -35,7 +35,7 @@ test('the removal of a log is not believed when the parts stand the wrong way ro
   expect(removesContainerLog(['os.Remove', 'main.main'])).toBe(false);
 });
 
-test('several deletions of a bpftrace program in its own words', () => {
+test('reads several deletions from a custom bpftrace program', () => {
   const trace = readDeletionTrace(
     [
       'Attaching 2 probes...',
@@ -55,7 +55,7 @@ test('several deletions of a bpftrace program in its own words', () => {
   ]);
 });
 
-test('strace in its usual forms', () => {
+test('reads the usual formats of strace', () => {
   const trace = readDeletionTrace(
     [
       'openat(AT_FDCWD, "/etc/hosts", O_RDONLY) = 3',
@@ -74,7 +74,7 @@ test('strace in its usual forms', () => {
   ]);
 });
 
-test('a call that strace prints in two parts gets its end, and its stack', () => {
+test('joins a call that strace prints in two parts, with its stack', () => {
   const trace = readDeletionTrace(
     [
       '[pid 11] unlinkat(AT_FDCWD, "bin", 0 <unfinished ...>',
@@ -123,7 +123,7 @@ test.each([
   expect(trace?.deletions ?? []).toHaveLength(deletions.length);
 });
 
-test('a stack that is longer than we read is cut, and the trace says so', () => {
+test('a stack over the limit is cut, and the trace says so', () => {
   const head = "bin deleted by command 'edgecore' with pid 55978\n";
   const frames = (count: number) => '    48a9db main.call+27 (/usr/bin/edgecore)\n'.repeat(count);
   const whole = readDeletionTrace(head + frames(STACK_FRAMES_MAX));
@@ -134,12 +134,12 @@ test('a stack that is longer than we read is cut, and the trace says so', () => 
   expect(longer?.deletions[0]?.stack).toHaveLength(STACK_FRAMES_MAX);
 });
 
-test('a stack above the first deletion belongs to nothing, and cuts nothing', () => {
+test('a stack above the first deletion is ignored', () => {
   const frames = '    48a9db main.call+27 (/usr/bin/edgecore)\n'.repeat(STACK_FRAMES_MAX + 1);
   expect(readDeletionTrace(frames + SEED)).toMatchObject({ isCut: false, deletions: [{}] });
 });
 
-test('more deletions than we read are left out, and the trace says so', () => {
+test('deletions over the limit are dropped, and the trace says so', () => {
   const line = 'unlink("a") = 0\n';
   const whole = readDeletionTrace(line.repeat(DELETIONS_MAX));
   expect(whole).toMatchObject({ tool: 'strace', isCut: false });

@@ -2,9 +2,9 @@ import { DELETIONS_MAX, STACK_FRAMES_MAX } from '../limits.ts';
 import { type Deletion, straceCallIn, straceFrameIn } from './strace-line.ts';
 
 export interface TracedDeletion extends Deletion {
-  /** Functions of the caller, the innermost first: "os.Remove". Empty if there are none. */
+  /** Functions of the caller, innermost first: "os.Remove". Empty if the trace has none. */
   readonly stack: readonly string[];
-  /** Where it stands in the text, from 1, and that line. */
+  /** The line in the text, counted from 1. */
   readonly line: number;
   readonly text: string;
 }
@@ -12,16 +12,16 @@ export interface TracedDeletion extends Deletion {
 export interface DeletionTrace {
   readonly tool: 'bpftrace' | 'strace';
   readonly deletions: readonly TracedDeletion[];
-  /** There were more, or longer ones, than we keep. */
+  /** There were more deletions, or longer stacks, than the limits. */
   readonly isCut: boolean;
 }
 
-/** While the lines below it are read. */
+/** A deletion while the lines below it are parsed. */
 type Draft = TracedDeletion & { result?: string | undefined; stack: string[] };
 
 /**
- * What bpftrace or strace wrote while somebody deleted; undefined for any other text. A stack is
- * only believed below the line that says what was deleted.
+ * The output of bpftrace or strace about deletions; undefined for any other text. A stack counts
+ * only below the line of a deletion.
  */
 export function readDeletionTrace(text: string): DeletionTrace | undefined {
   const found: Draft[] = [];
@@ -60,19 +60,19 @@ export function readDeletionTrace(text: string): DeletionTrace | undefined {
     found.push(latest);
     if (seen?.unfinishedAs) unfinished.set(seen.unfinishedAs, latest);
   }
-  // Many a log speaks of a renaming: without a stack below it, only a line of strace is one.
+  // Many logs mention a rename. Without a stack below it, only a line of strace counts.
   const deletions = tool === 'strace' ? found : found.filter(({ stack }) => stack.length > 0);
   return tool && deletions.length > 0 ? { tool, deletions, isCut } : undefined;
 }
 
-/** The kernel begins at the caller's working folder: what is deleted depends on where it runs. */
+/** A relative name starts at the caller's working directory. */
 export function isRelative(name: string | undefined): boolean {
   return name !== undefined && name !== '' && !name.startsWith('/');
 }
 
 /**
- * The kubelet removes the log of a container. With a relative name that is the fault
- * container-without-log-path; with an absolute one it is what the kubelet is there for.
+ * The kubelet removes the log of a container. With a relative name this is the fault
+ * container-without-log-path; with an absolute name it is normal.
  */
 export function removesContainerLog(stack: readonly string[]): boolean {
   const clean = stack.findIndex((name) => LOG_CLEAN.test(name));
@@ -87,7 +87,7 @@ const LOG_CLEAN = /(^|\/)logs\.\(\*containerLogManager\)\.Clean$/;
 // k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove
 const REMOVE = /(^os\.Remove|\(\*?RealOS\)\.Remove)$/;
 
-/** A function of a caller's stack, without its offset; undefined when the line is none. */
+/** A function of a caller's stack, without its offset; undefined for any other line. */
 function frameIn(line: string): string | undefined {
   const bpftrace = ADDRESSED_FRAME.exec(line) ?? BARE_FRAME.exec(line);
   return bpftrace?.[1] ?? straceFrameIn(line);
@@ -100,7 +100,7 @@ const ADDRESSED_FRAME = /^\s+[0-9a-f]{4,16} (\S.*?)(?:\+\d+)? \([^()]*\)\s*$/;
 //         k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove+55
 const BARE_FRAME = /^\s+(\S+)\+\d+\s*$/;
 
-/** What a bpftrace program printed above a stack; each author prints it in another way. */
+/** The line that a bpftrace program printed above a stack. The format depends on the author. */
 function bpftraceHeadIn(line: string): Deletion | undefined {
   if (/^\s/.test(line)) return undefined;
   const sentence = DELETED_BY.exec(line);
@@ -113,7 +113,7 @@ function bpftraceHeadIn(line: string): Deletion | undefined {
   const args = wordsOf(line);
   const call = callNamedIn(line);
   if (args.name === undefined && call === undefined) return undefined;
-  // Half of all programs print "pid comm path" after the name of the call.
+  // Half of these programs print "pid comm path" after the name of the call.
   const last = /\s(\S+)\s*$/.exec(line)?.[1];
   const name = args.name ?? (call === last ? undefined : last);
   return name === undefined ? undefined : { ...args, name, call };

@@ -4,22 +4,24 @@ import type { FileStatus } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { unlessMissing } from '../text/file-path.ts';
 
-/** What is left of the links that lead from the root of a node into /usr. */
+/** The links from the root of a node into /usr that still exist. */
 export interface MergedUsr {
   readonly bin: 'link' | 'folder' | 'other' | 'gone';
-  /** Where /bin leads, when it is a link. */
+  /** The target of /bin, if it is a link. */
   readonly binTarget?: string;
-  /** Only checked when /bin is gone: whether /usr/bin is a folder. */
+  /** Only checked if /bin is missing: whether /usr/bin is a directory. */
   readonly hasUsrBin: boolean;
-  /** Only checked when /bin is gone: "/sbin -> usr/sbin". They prove that /bin was a link too. */
+  /** Only checked if /bin is missing: "/sbin -> usr/sbin". These prove that /bin was a link too. */
   readonly siblings: readonly string[];
-  /** Only checked when /bin is gone: the shell to which it would lead again. */
+  /** Only checked if /bin is missing: the shell that a restored link would lead to. */
   readonly shell?: string;
-  /** Only checked when /bin is gone: whether the root of the kubelet is the node's; absent when not known. */
+  /**
+   * Only checked if /bin is missing: whether the kubelet's root is the node's; not set if unknown.
+   */
   readonly isKubelets?: boolean;
 }
 
-/** Seen from the node's own root: with /bin gone hardly anything else on it can look. */
+/** Read from the node's root: without /bin, hardly any other program works. */
 export const mergedUsr = defineEvidence<MergedUsr>({
   id: 'merged-usr',
   title: 'The folder /bin of the node',
@@ -43,7 +45,7 @@ export const mergedUsr = defineEvidence<MergedUsr>({
   },
 });
 
-/** By the folder that /bin led to: in the root of a container it is another, or missing. */
+/** Compares the directory that /bin led to: in a container's root it is another one, or missing. */
 async function isRootOfKubelet(
   snapshot: Snapshot,
   ours: FileStatus | undefined,

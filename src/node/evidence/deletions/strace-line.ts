@@ -1,12 +1,12 @@
-/** A deletion or a renaming, as far as the text shows it. */
+/** A deletion or rename; fields that the text does not show are not set. */
 export interface Deletion {
   /** "unlinkat", "rmdir", "renameat2"... */
   readonly call?: string | undefined;
-  /** As the caller gave it to the kernel: "bin", "/var/log/pods/x". */
+  /** The name that the caller passed to the kernel: "bin", "/var/log/pods/x". */
   readonly name?: string | undefined;
-  /** The folder that a relative name begins at. */
+  /** The directory that a relative name starts at. */
   readonly folder?: string | undefined;
-  /** "done", or the error as the kernel names it: "ENOTEMPTY". */
+  /** "done", or the error: "ENOTEMPTY". */
   readonly result?: string | undefined;
   readonly pid?: number | undefined;
   readonly process?: string | undefined;
@@ -15,9 +15,9 @@ export interface Deletion {
 /** A call that deletes or renames, in a line of strace. */
 export interface StraceCall {
   readonly deletion: Deletion;
-  /** The caller and the call, when the line ends before the kernel had answered. */
+  /** Caller and call, if the line ends before the call returned. */
   readonly unfinishedAs?: string;
-  /** The caller and the call that this line ends. */
+  /** Caller and call that this line completes. */
   readonly resumes?: string;
 }
 
@@ -37,7 +37,7 @@ const FIRST_NAME = /^(?:(AT_FDCWD|-?\d+)(?:<([^>]*)>)?, )?"((?:[^"\\]|\\.)*)"/;
 // ) = -1 ENOTEMPTY (Directory not empty)
 const RESULT = /\) += (-?\d+)(?: ([A-Z]\w+))?/;
 
-/** undefined when the line is no such call. */
+/** undefined for any other line. */
 export function straceCallIn(line: string): StraceCall | undefined {
   const resumed = RESUMED.exec(line);
   if (resumed) {
@@ -79,8 +79,8 @@ export function straceFrameIn(line: string): string | undefined {
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' };
 
 /**
- * strace writes names as C does: "a\nb", "\303\244". A byte beyond ASCII becomes the lone surrogate
- * that stands for it everywhere here.
+ * strace escapes names as in C: "a\nb", "\303\244". A byte beyond ASCII becomes a lone surrogate,
+ * as everywhere in this project.
  */
 function unescaped(quoted: string): string {
   return quoted.replace(

@@ -2,15 +2,15 @@ import { defineEvidence } from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import type { TracedDeletion } from './deletion-trace.ts';
 
-/** A deletion that somebody watched with a tool, and where they wrote it down. */
+/** A deletion that a user traced, and the file with the trace. */
 export interface WatchedDeletion extends TracedDeletion {
   /** "trace.txt:12" */
   readonly origin: Origin;
 }
 
 /**
- * What bpftrace or strace showed to somebody. A check of a node does not trace: that takes as long as
- * the next deletion takes to come (`kubediag trace deletions`).
+ * Deletions in the output of bpftrace or strace that a user submitted. A check does not trace,
+ * because it would have to wait for the next deletion (`kubediag trace deletions` does).
  */
 export const watchedDeletions = defineEvidence<readonly WatchedDeletion[]>({
   id: 'watched-deletions',

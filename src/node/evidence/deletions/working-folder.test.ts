@@ -16,7 +16,7 @@ const folder = (name: string, isEmpty: boolean): Entry => ({
 });
 const gone = (name: string): Entry => ({ name, status: null, isEmpty: null });
 
-/** A kubelet in this folder, of which these names may be asked about and no others. */
+/** A kubelet with this working directory. Questions about other names fail. */
 function worker(names: readonly string[], asked: readonly Entry[], mounts: readonly string[] = []) {
   const maker = syntheticWorker({ mounts });
   maker.folder(CWD, names);
@@ -27,7 +27,7 @@ function worker(names: readonly string[], asked: readonly Entry[], mounts: reado
 const sweepOn = async (maker: ReturnType<typeof worker>) =>
   takeSnapshot(maker.build()).of(workingFolder);
 
-test('takes files, links and empty folders in the order of their bytes, up to one that is full', async () => {
+test('deletes files, links and empty directories in byte order, up to the first directory that is not empty', async () => {
   const asked = [file('.autorelabel'), folder('afs', true), link('bin'), folder('boot', false)];
   const sweep = await sweepOn(worker(['boot', 'bin', '.autorelabel', 'afs'], asked));
   expect(sweep).toMatchObject({
@@ -37,10 +37,10 @@ test('takes files, links and empty folders in the order of their bytes, up to on
   });
 });
 
-test('a mount is known from the table, and neither it nor what follows is touched', async () => {
+test('finds a mount point in the mount table, and reads neither it nor the names after it', async () => {
   const mounts = ['60 27 0:55 / /boot rw,relatime - fuse.dead dead rw'];
   const names = ['bin', 'boot', 'data', 'zz'];
-  // Only "bin" may be read: a read of a dead mount waits forever.
+  // Only "bin" may be read: a read of a dead mount never returns.
   const sweep = await sweepOn(worker(names, [link('bin')], mounts));
   expect(sweep.deletes).toEqual(['bin']);
   expect(sweep.stop).toEqual({
@@ -49,7 +49,7 @@ test('a mount is known from the table, and neither it nor what follows is touche
   });
 });
 
-test('a mount on the first name stops it before anything is asked', async () => {
+test('a mount on the first name stops the sweep before any question', async () => {
   const mounts = ['60 27 0:55 / /bin rw,relatime - fuse.dead dead rw'];
   const maker = syntheticWorker({ mounts }).folder(CWD, ['bin', 'boot']);
   const sweep = await takeSnapshot(maker.build()).of(workingFolder);
@@ -65,7 +65,7 @@ test.each([
   expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin', why: 'read-only file system' } });
 });
 
-test('an empty folder lets it come to its end, and so does one of files alone', async () => {
+test('a sweep of an empty directory, or of files alone, reaches the end', async () => {
   const nothing = syntheticWorker({ mounts: [] }).folder(CWD, []);
   const empty = await takeSnapshot(nothing.build()).of(workingFolder);
   expect(empty).toMatchObject({ deletes: [], isWhole: true });
@@ -75,13 +75,13 @@ test('an empty folder lets it come to its end, and so does one of files alone', 
   expect(files.stop).toBeUndefined();
 });
 
-test('a name with bytes that are no UTF-8 stands where its bytes stand', async () => {
+test('sorts a name that is not UTF-8 by its bytes', async () => {
   const asked = [file('bö'), file('b\udcff'), folder('c', false)];
   const sweep = await sweepOn(worker(['b\udcff', 'c', 'bö'], asked));
   expect(sweep.deletes).toEqual(['bö', 'b\udcff']);
 });
 
-test('a folder with more names than we follow says that there are more', async () => {
+test('a directory with names over the limit says that there are more', async () => {
   const names = Array.from({ length: 1_280 }, (_, index) => `f${String(index).padStart(5, '0')}`);
   const maker = syntheticWorker({ mounts: [] }).folder(CWD, names);
   for (let start = 0; start < names.length; start += 256) {
@@ -93,7 +93,7 @@ test('a folder with more names than we follow says that there are more', async (
   expect(sweep.deletes.length).toBeGreaterThanOrEqual(1_000);
 });
 
-test('a relative log path is the beginning of names, in a folder below if it names one', async () => {
+test('a relative log path is a prefix of names, also in a subdirectory', async () => {
   const flat = worker(['bin', 'boot', 'etc'], [link('bin'), folder('boot', false)]);
   expect(await sweepFor(takeSnapshot(flat.build()), 'b')).toMatchObject({
     deletes: ['bin'],

@@ -7,20 +7,20 @@ import { ENTRIES_AT_ONCE_MAX, SWEPT_NAMES_MAX } from '../limits.ts';
 import { type MountTable, mountTable } from '../mounts/mount-table.ts';
 import { unlessMissing } from '../text/file-path.ts';
 
-/** What the kubelet deletes when it collects the logs of a container whose log path is relative. */
+/** What the kubelet deletes when it removes the logs of a container with a relative log path. */
 export interface Sweep {
-  /** The working folder, and where we saw it: "/proc/812/cwd". */
+  /** The working directory; `origin` is where we read it: "/proc/812/cwd". */
   readonly folder: string;
   readonly origin: FileOrigin;
-  /** Names below the working folder, in the order in which they go. */
+  /** Names below the working directory, in the order of their deletion. */
   readonly deletes: readonly string[];
-  /** The first name that cannot be removed; none when the sweep comes to its end. */
+  /** The first name that cannot be removed; not set if the sweep reaches the end. */
   readonly stop?: { readonly name: string; readonly why: string };
-  /** False when there are more than we list. */
+  /** False if there are more names than the limit. */
   readonly isWhole: boolean;
 }
 
-/** The sweep of a container that has no log path at all. */
+/** The sweep of a container without a log path. */
 export const workingFolder = defineEvidence<Sweep>({
   id: 'working-folder',
   title: 'The folder that the kubelet works in',
@@ -38,19 +38,19 @@ async function placeOf(
   }
   const origin = { file: `/proc/${process.pid}/cwd` };
   const path = process.workingFolder;
-  // "(unreachable)/old", which the kernel prints for a folder outside of the root of the process
+  // "(unreachable)/old": the kernel prints this for a directory outside of the root of the process.
   if (path.startsWith('/')) return { path, origin };
   throw new ReadError('unsupported', origin, `it leads out of the root of the kubelet: ${path}`);
 }
 
-// c[0]/0.log*: what Go's Glob would not take as it stands, and paths that lead up.
+// c[0]/0.log*: special characters of Go's Glob, and paths that lead up.
 const NOT_PLAIN = /[*?[\\]|(?:^|\/)\.\.(?:\/|$)/;
 
 /**
- * Follows Go: Glob(logPath + "*") in the working folder gives every name with that beginning, dot
- * files too, sorted bytewise; os.Remove unlinks it or removes it as an empty folder; the first that
- * can be neither ends the sweep. Whether a name is protected by a flag of its filesystem
- * ("immutable") is not seen from here.
+ * Does the same as the kubelet in Go: Glob(logPath + "*") in the working directory returns every
+ * name with that prefix, dot files too, in byte order. os.Remove unlinks each name, or removes it
+ * as an empty directory; the first error ends the sweep. File attributes such as "immutable" are
+ * not read.
  */
 export async function sweepFor(snapshot: Snapshot, logPath: string): Promise<Sweep> {
   const { path, origin } = await placeOf(snapshot);
@@ -61,7 +61,7 @@ export async function sweepFor(snapshot: Snapshot, logPath: string): Promise<Swe
   const [inner, beginning] = [logPath.slice(0, cut), logPath.slice(cut)];
   const table = await snapshot.of(mountTable);
   const folder = inner === '' ? origin.file : `${origin.file}/${inner.slice(0, -1)}`;
-  // Go's Glob passes over a folder that is not there, or is none, without an error.
+  // Go's Glob ignores a missing directory without an error.
   const listed = (await unlessMissing(snapshot.node.ask('folder', { path: folder }))) ?? [];
   const names = bytewiseSorted(listed.filter((name) => name.startsWith(beginning)));
   const place = `${path === '/' ? '' : path}/${inner}`;
@@ -80,7 +80,7 @@ export async function sweepFor(snapshot: Snapshot, logPath: string): Promise<Swe
 
 type Why = (name: string) => string | undefined;
 
-/** From the mount table alone: a mount that does not answer is never touched. */
+/** From the mount table alone: a mount that does not respond is never accessed. */
 function stopsOf(table: MountTable, place: string): Why {
   const targets = new Set(table.mounts.map(({ target }) => target));
   const isReadOnly = isReadOnlyAt(table, place);
@@ -116,7 +116,7 @@ async function walk(
       if (isEmpty === false) {
         return { deletes, stop: { name, why: 'directory not empty' }, isWhole: true };
       }
-      if (status) deletes.push(name); // Otherwise it is gone since it was listed.
+      if (status) deletes.push(name); // Otherwise it was removed since it was listed.
     }
     const name = some[barred];
     if (name !== undefined) {

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 
-/** The PID namespace that the kernel starts with has this number on every Linux. */
+/** The inode of the initial PID namespace, the same on every Linux. */
 export const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
 const OPTIONS = { net: 'hostNetwork', pid: 'hostPID' } as const;
@@ -10,8 +10,8 @@ const NAMES = { net: 'network', pid: 'PID' } as const;
 export type HostNamespace = keyof typeof OPTIONS;
 
 /**
- * Files below /proc/sys/net show the network namespace of the reader, and /proc its PID namespace. Throws
- * unless that is the node's own.
+ * /proc/sys/net shows the network namespace of the reader, and /proc its PID namespace. Throws
+ * unless that is the host's.
  */
 export async function requireHostNamespace(
   { node }: Pick<Snapshot, 'node'>,

@@ -2,7 +2,7 @@ import { defineEvidence } from '../../model/evidence.ts';
 import type { InotifyInstance } from '../../model/node-reader.ts';
 import { type KernelNumber, kernelNumber } from './kernel-number.ts';
 
-/** What the processes of one user hold, and the limit that the kernel has for each user. */
+/** The inotify instances or watches of one user, and the kernel's limit per user. */
 export interface InotifyUse {
   readonly who: string;
   readonly what: 'instances' | 'watches';
@@ -26,7 +26,7 @@ export const inotifyUse = defineEvidence<readonly InotifyUse[]>({
         claim: `the limit of ${what} for each user`,
       });
     const limits = { instances: await limitOf('instances'), watches: await limitOf('watches') };
-    // A user namespace of a container was made by root, and root is charged for all in it.
+    // Root created the user namespaces of containers, so the kernel charges root for them.
     const userOf = ({ user, userNamespace }: InotifyInstance) => (userNamespace === own ? user : 0);
     return [...Map.groupBy(instances, userOf)].flatMap(([user, held]) =>
       (['instances', 'watches'] as const).map((what) => {
@@ -43,7 +43,7 @@ export const inotifyUse = defineEvidence<readonly InotifyUse[]>({
   },
 });
 
-/** The largest first: "containerd-shim 96, kubelet 6". */
+/** Largest first: "containerd-shim 96, kubelet 6". */
 function holdersIn(instances: readonly InotifyInstance[]): string {
   return [...Map.groupBy(instances, ({ process }) => process)]
     .toSorted(([, left], [, right]) => right.length - left.length)

@@ -7,11 +7,11 @@ export interface KernelNumber {
   readonly proof: Proof;
 }
 
-/** Where the kernel shows a number, such as a sysctl. */
+/** A kernel file that contains a number, such as a sysctl. */
 export interface KernelFile {
   readonly path: string;
   readonly claim: string;
-  /** Picks one of several numbers in the file: its first group, as in `/^(\d+)/`. */
+  /** Selects one of several numbers in the file: the first group, as in `/^(\d+)/`. */
   readonly pattern?: RegExp;
 }
 
