@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -64,13 +72,18 @@ test('a new fault of each kind compiles, is listed in order, and fails its test 
   // The short kinds need only their texts.
   for (const kind of KINDS.filter((each) => each !== 'custom')) {
     const folder = join(project, `src/node/faults/quiet-${kind}`);
-    for (const file of ['fault.ts', 'fault.test.ts', 'README.md']) {
-      const text = readFileSync(join(folder, file), 'utf8');
-      writeFileSync(join(folder, file), text.replaceAll('TODO', 'written'));
+    // No golden file is written while something is missing.
+    expect(existsSync(join(folder, 'fixtures'))).toBe(false);
+    const described = join(project, 'test/faults', `quiet-${kind}.ts`);
+    for (const file of [
+      ...['fault.ts', 'README.md'].map((name) => join(folder, name)),
+      described,
+    ]) {
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll('TODO', 'written'));
     }
-    rmSync(join(folder, 'fixtures'), { recursive: true, force: true });
     const after = runTests(project, join('src/node/faults', `quiet-${kind}`));
     expect(after.status, after.said).toBe(0);
+    expect(existsSync(join(folder, 'fixtures/golden.json'))).toBe(true);
   }
 }, 300_000);
 

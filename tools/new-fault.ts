@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 // swollen-journal
@@ -19,17 +19,20 @@ export function newFault(name: string, kind: Kind, project: string): readonly st
   const folder = join('src/node/faults', name);
   if (existsSync(join(project, folder))) throw new Error(`${folder} is there already`);
   const value = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const index = 'src/node/faults/index.ts';
   const files = new Map([
-    ['fault.ts', FAULTS[kind](name, value)],
-    ...(kind === 'custom' ? [['diagnose.ts', DIAGNOSE] as const] : []),
-    ['fault.test.ts', testOf(kind, value)],
-    ['README.md', page(name, kind)],
+    [`${folder}/fault.ts`, FAULTS[kind](name, value)],
+    ...(kind === 'custom' ? [[`${folder}/diagnose.ts`, DIAGNOSE] as const] : []),
+    [`${folder}/fault.test.ts`, testOf(name, value)],
+    [`${folder}/README.md`, page(name, kind)],
+    [`test/faults/${name}.ts`, NODES[kind]],
+    [index, withFault(readFileSync(join(project, index), 'utf8'), name, value)],
   ]);
-  mkdirSync(join(project, folder), { recursive: true });
-  for (const [file, text] of files) writeFileSync(join(project, folder, file), text);
-  const index = join(project, 'src/node/faults/index.ts');
-  writeFileSync(index, withFault(readFileSync(index, 'utf8'), name, value));
-  return [...files.keys(), '../index.ts'].map((file) => join(folder, file));
+  for (const [file, text] of files) {
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), text);
+  }
+  return [...files.keys()];
 }
 
 /** The list of faults with one more, in the order of their folders. */
@@ -64,6 +67,7 @@ export const ${value} = defineShortFault({
     kernelUse({
       id: '${name}-use',
       title: 'TODO: what is counted',
+      // Where a file has several numbers, \`pattern\` picks one: pattern: /^(\\d+)/
       used: { path: '/proc/sys/TODO_used', claim: 'in use' },
       limit: { path: '/proc/sys/TODO_limit', claim: 'the limit' },
       warnAt: 0.8,
@@ -73,8 +77,8 @@ export const ${value} = defineShortFault({
         summary: ({ value, max }) => \`TODO: all are in use: \${value} of \${max}.\`,
       },
       warn: {
-        reason: '${reasonOf(name)}Soon',
-        means: 'TODO: what the reason means.',
+        reason: '${nearlyReasonOf(name)}',
+        means: 'TODO: at least 80 % are in use.',
         summary: ({ value, max }) => \`TODO: \${value} of \${max} are in use.\`,
       },
     }),
@@ -149,15 +153,18 @@ export const ${value} = defineShortFault({
 function manifest(name: string): string {
   return `id: '${name}',
   title: 'TODO: what is broken, in one line',
+  // TODO: broken if pods fail, degraded if they run with less, info if nobody has to act
   severity: 'degraded',
-  references: [],
-  affected: [],`;
+  references: ['TODO: the address of an issue or of a document'],
+  affected: [
+    { component: 'TODO: such as Linux or kubelet', versions: 'all', behaviour: 'TODO: what it does' },
+  ],`;
 }
 
 /** What every finding of a short fault says. */
 const COMMON = `blastRadius: 'TODO: what fails while the node has the fault',
   excluded: ['TODO: a state that looks like it, and how it was ruled out'],
-  risk: 'TODO: what the steps can do harm to',`;
+  risk: 'TODO: what the steps can damage or interrupt',`;
 
 const STEPS =
   "steps: [{ text: 'TODO: what a person does' }, { command: 'TODO: a command to copy' }],";
@@ -165,6 +172,11 @@ const STEPS =
 // SwollenJournal
 function reasonOf(name: string): string {
   return name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+// ConntrackTableNearlyFull
+function nearlyReasonOf(name: string): string {
+  return reasonOf(name.replace(/-([a-z0-9]+)$/, '-nearly-$1'));
 }
 
 const DIAGNOSE = `import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
@@ -182,60 +194,91 @@ export function diagnose({ kubelet }: Evidence): Verdict {
 }
 `;
 
-function testOf(kind: Kind, value: string): string {
+function testOf(name: string, value: string): string {
   return `import { describeFault } from '../../../../test/describe-fault.ts';
-import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
+import { nodes } from '../../../../test/faults/${name}.ts';
 import { ${value} } from './fault.ts';
-${MAKERS[kind]}
-describeFault(${value}, {
-  nodes: {
-    ${NODES[kind].join('\n    ')}
-  },
-});
+
+describeFault(${value}, { nodes: nodes() });
 `;
 }
 
-const MAKERS: Readonly<Record<Kind, string>> = {
-  threshold: `
-const used = (count: number) =>
-  syntheticWorker({})
-    .file('/proc/sys/TODO_used', \`\${count}\\n\`)
-    .file('/proc/sys/TODO_limit', '100\\n');
+function nodesFile(maker: string, ...nodes: readonly string[]): string {
+  return `import type { SyntheticNodes } from '../synthetic-node.ts';
+import { syntheticWorker } from '../synthetic-worker.ts';
+${maker}
+export function nodes(): SyntheticNodes {
+  return {
+    ${nodes.join('\n    ')}
+  };
+}
+`;
+}
+
+// The files of a healthy node are not yet in addKernel: until then the description adds them.
+const NODES: Readonly<Record<Kind, string>> = {
+  threshold: nodesFile(
+    `
+// TODO: move both files, with usual values, to addKernel in test/synthetic-worker.ts
+const worker = () =>
+  syntheticWorker({}).file('/proc/sys/TODO_used', '5\\n').file('/proc/sys/TODO_limit', '100\\n');
+const used = (count: number) => worker().file('/proc/sys/TODO_used', \`\${count}\\n\`);
 `,
-  comparison: `
-const node = (is: number) =>
-  syntheticWorker({})
-    .file('/proc/sys/TODO_is', \`\${is}\\n\`)
-    .file('/proc/sys/TODO_expected', '1\\n');
+    'healthy: worker(),',
+    "'active-full': used(100),",
+    "'latent-nearly-full': used(80),",
+    "'look-alike-below-the-warning': used(79),",
+    "'unclear-not-a-number': worker().file('/proc/sys/TODO_limit', 'many\\n'),",
+  ),
+  comparison: nodesFile(
+    `
+// TODO: move both files, with usual values, to addKernel in test/synthetic-worker.ts
+const worker = () =>
+  syntheticWorker({}).file('/proc/sys/TODO_is', '1\\n').file('/proc/sys/TODO_expected', '1\\n');
 `,
-  signature: `
+    'healthy: worker(),',
+    "'active-differs': worker().file('/proc/sys/TODO_is', '2\\n'),",
+    '// TODO: a node that looks like a broken one',
+    "'look-alike-other-but-equal': worker()",
+    "  .file('/proc/sys/TODO_is', '2\\n')",
+    "  .file('/proc/sys/TODO_expected', '2\\n'),",
+    "'unclear-not-a-number': worker().file('/proc/sys/TODO_is', 'many\\n'),",
+  ),
+  signature: nodesFile(
+    `
 const logged = (time: string) =>
   syntheticWorker({
     kernelLog: [\`\${time} worker-7 kernel: TODO a text of every such line: sda\`],
   });
 `,
-  custom: '',
+    'healthy: syntheticWorker({}),',
+    "'active-logged': logged('2026-01-02T03:00:00+0000'),",
+    "'look-alike-logged-yesterday': logged('2026-01-01T03:00:00+0000'),",
+    "'unclear-empty-log': syntheticWorker({ kernelLog: [] }),",
+  ),
+  custom: nodesFile(
+    '',
+    '// TODO: a broken node, and every state that looks like it',
+    'healthy: syntheticWorker({}),',
+    "'active-broken': syntheticWorker({ mounts: [] }),",
+    "'look-alike-broken': syntheticWorker({}),",
+    "'unclear-denied': syntheticWorker({}).set('file', { path: '/proc/TODO' }, { failure: 'denied' }),",
+  ),
 };
 
-const NODES: Readonly<Record<Kind, readonly string[]>> = {
-  threshold: ["'active-full': used(100),", "'latent-nearly-full': used(80),", 'healthy: used(79),'],
-  comparison: ["'active-differs': node(2),", 'healthy: node(1),'],
-  signature: [
-    "'active-logged': logged('2026-01-02T03:00:00+0000'),",
-    "'look-alike-long-ago': logged('2026-01-01T03:00:00+0000'),",
-    'healthy: syntheticWorker({}),',
-  ],
-  custom: [
-    '// TODO: a broken node, a healthy one, and every look-alike',
-    "'active-broken': syntheticWorker({ mounts: [] }),",
-    'healthy: syntheticWorker({ mounts: [] }),',
-  ],
+const SECTIONS = {
+  Symptom: 'what a person sees: the state of pods, and lines of logs, literally',
+  Cause: 'what the kernel or the kubelet does, and what brings a node into this state',
+  'How we know': 'what is read, what is active, latent and benign, and what looks like it',
+  'What recovery does': 'each action, and what it leaves alone',
+  'Manual steps': 'commands, what they can damage or interrupt, and how to keep the change',
 };
 
 function page(name: string, kind: Kind): string {
-  const recovery = kind === 'custom' ? ['What recovery does'] : [];
-  const headings = ['Symptom', 'Cause', 'How we know', ...recovery, 'Manual steps'];
-  return `# ${name}\n\n${headings.map((heading) => `## ${heading}\n\nTODO\n`).join('\n')}`;
+  const sections = Object.entries(SECTIONS)
+    .filter(([heading]) => kind === 'custom' || heading !== 'What recovery does')
+    .map(([heading, holds]) => `## ${heading}\n\nTODO: ${holds}\n`);
+  return `# ${name}\n\n${sections.join('\n')}`;
 }
 
 const USAGE = `Usage: npm run new-fault -- NAME --kind KIND
@@ -245,6 +288,15 @@ Create the skeleton of a fault. NAME has two words or more, such as stale-mount.
   signature   a line in the log of the kubelet or the kernel
   comparison  two facts that should agree
   custom      everything else, and every fault with a repair (the default)`;
+
+function nextSteps(name: string): string {
+  return `Next:
+  1. npm test -- src/node/faults/${name} lists each TODO, and writes the golden files when none is left.
+  2. Add what the fault reads of every node to addKernel in test/synthetic-worker.ts.
+  3. npm run fixtures && npm start -- replay dist/fixtures/${name}/FIXTURE ${name} shows the report.
+  4. Add a line to README.md and to CHANGELOG.md, and run npm run generate.
+CONTRIBUTING.md has the whole list.`;
+}
 
 /** Answers with the exit code. */
 function main(): number {
@@ -263,9 +315,7 @@ function main(): number {
     }
     const kind = values.kind as Kind;
     for (const path of newFault(name, kind, join(import.meta.dirname, '..'))) console.error(path);
-    console.error(
-      `Next: run npm test -- src/node/faults/${name}, which lists each TODO; then npm run generate. CONTRIBUTING.md has the steps.`,
-    );
+    console.error(nextSteps(name));
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
