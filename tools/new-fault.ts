@@ -67,7 +67,7 @@ export const ${value} = defineShortFault({
     kernelUse({
       id: '${name}-use',
       title: 'TODO: what is counted',
-      // Where a file has several numbers, \`pattern\` picks one: pattern: /^(\\d+)/
+      // TODO: the files; if one has several numbers, \`pattern\` picks one: pattern: /^(\\d+)/
       used: { path: '/proc/sys/TODO_used', claim: 'in use' },
       limit: { path: '/proc/sys/TODO_limit', claim: 'the limit' },
       warnAt: 0.8,
@@ -157,7 +157,7 @@ function manifest(name: string): string {
   severity: 'degraded',
   references: ['TODO: the address of an issue or of a document'],
   affected: [
-    { component: 'TODO: such as Linux or kubelet', versions: 'all', behaviour: 'TODO: what it does' },
+    { component: 'TODO: Linux, or kubelet', versions: 'all', behaviour: 'TODO: what it does' },
   ],`;
 }
 
@@ -262,7 +262,7 @@ const logged = (time: string) =>
     'healthy: syntheticWorker({}),',
     "'active-broken': syntheticWorker({ mounts: [] }),",
     "'look-alike-broken': syntheticWorker({}),",
-    "'unclear-denied': syntheticWorker({}).set('file', { path: '/proc/TODO' }, { failure: 'denied' }),",
+    "'unclear-no-file': syntheticWorker({}).missing('file', '/proc/TODO'),",
   ),
 };
 
