@@ -38,8 +38,8 @@ export interface Expected {
   /** The result of `recover`. none: there is nothing to repair, and nothing changes. */
   readonly repair: 'done' | 'refused' | 'none';
   /**
-   * Further arguments of `recover`: a confirmation, a finding. CONTAINER is a placeholder for the short
-   * id of the finding's container, which is known only after the break.
+   * Further arguments of `recover`: a confirmation, a finding. CONTAINER is a placeholder for the
+   * short id of the finding's container, which is known only after the break.
    */
   readonly recoverWith?: readonly string[];
   /**

@@ -7,8 +7,8 @@ export interface Claim {
 }
 
 /**
- * An exclusive lock until this process exits or releases it; undefined if another process holds it. The
- * lock is an abstract socket address, so that a crash leaves no lock file.
+ * An exclusive lock until this process exits or releases it; undefined if another process holds it.
+ * The lock is an abstract socket address, so that a crash leaves no lock file.
  */
 export async function claimNow(kind: 'lab' | 'cluster', thing: string): Promise<Claim | undefined> {
   const hash = createHash('sha256').update(thing).digest('hex').slice(0, 32);

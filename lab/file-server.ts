@@ -15,9 +15,9 @@ type Manner = 'silent' | 'slow' | 'healthy';
 
 /**
  * A FUSE server: mounts an empty filesystem on each of the given directories, and prints "ready".
- * To the node, a silent server is like a server behind a dead network. SIGUSR2 makes a healthy server
- * silent (Node.js uses SIGUSR1). When the server exits, the kernel closes the connections and wakes
- * every waiting process.
+ * To the node, a silent server is like a server behind a dead network. SIGUSR2 makes a healthy
+ * server silent (Node.js uses SIGUSR1). When the server exits, the kernel closes the connections
+ * and wakes every waiting process.
  *
  * A server stopped by SIGSTOP would not hang its clients: a signal interrupts a request that the
  * server has not read yet.

@@ -129,9 +129,9 @@ function empty(folder: string, stored: readonly string[]): void {
 }
 
 /**
- * Kills every daemon of this practice node except the given ones: the runtime with its containers, the
- * kubelet, leftovers of a break. A daemon has its own session. The sessions of the first process and
- * of processes that entered from outside have no ID in this PID namespace.
+ * Kills every daemon of this practice node except the given ones: the runtime with its containers,
+ * the kubelet, leftovers of a break. A daemon has its own session. The sessions of the first
+ * process and of processes that entered from outside have no ID in this PID namespace.
  */
 async function endDaemons(stored: readonly number[]): Promise<void> {
   const deadline = Date.now() + END_MS;

@@ -6,8 +6,8 @@ import type { LabSettings } from './settings.ts';
 const TMPFS = 0x01021994;
 
 /**
- * Throws unless this process is on a practice node: its root is in memory, and the settings name its
- * mount namespace. Every part of the lab that changes a node calls this first.
+ * Throws unless this process is on a practice node: its root is in memory, and the settings name
+ * its mount namespace. Every part of the lab that changes a node calls this first.
  */
 export function checkInside(): LabSettings {
   const settings = existsSync(PLACES.settings)

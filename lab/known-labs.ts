@@ -48,8 +48,8 @@ export function folderOf(name: string): string {
 }
 
 /**
- * We kill processes by the records in this directory. So only root may be able to write the directory of
- * all labs and that of this lab. A missing directory is fine.
+ * We kill processes by the records in this directory. So only root may be able to write the
+ * directory of all labs and that of this lab. A missing directory is fine.
  */
 export function checkFolder(name?: string): void {
   const folders = [PLACES.lab, ...(name === undefined ? [] : [folderOf(name)])];
@@ -74,8 +74,8 @@ export function recordOf(name: string): string {
 }
 
 /**
- * The record of a node: `lab down` uses it to find the processes if the holder was killed. It is a file
- * on the machine, because a read on a broken node may hang.
+ * The record of a node: `lab down` uses it to find the processes if the holder was killed. It is a
+ * file on the machine, because a read on a broken node may hang.
  */
 export interface NodeRecord {
   /** The boot id: process and namespace ids are valid for one boot only. */

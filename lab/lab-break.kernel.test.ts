@@ -45,7 +45,7 @@ test('a fault is made beside one that the node has already', async () => {
   expect(await foundFaults()).toEqual(['container-without-log-path', 'stale-subpath-mount']);
 });
 
-test('what cannot be made together is refused before anything is broken', async () => {
+test('breaks that exclude each other are refused before the node is changed', async () => {
   const refused = await lab('break', NAME, 'stale-subpath-mount', 'dead-volume-mount/csi-active');
   expect(refused.code).toBe(3);
   expect(oneLine(refused.stderr)).toContain('no kubelet does both');

@@ -11,7 +11,7 @@ const NOBODY = 65_534;
 describe('a folder that is not of root alone', () => {
   let innocent: ReturnType<typeof spawn>;
 
-  // Its record names a process that has nothing to do with any lab.
+  // The record names a process that belongs to no lab.
   beforeEach(() => {
     innocent = spawn('sleep', ['600']);
     mkdirSync(FOLDER, { recursive: true, mode: 0o700 });

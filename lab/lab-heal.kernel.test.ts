@@ -7,7 +7,7 @@ import { stateOf } from './known-labs.ts';
 import { stoppedParts } from './stopped-parts.ts';
 
 const NAME = `heal${process.pid}`;
-/** Long enough for a busy machine; a test that is ready earlier does not wait. */
+/** A timeout for a busy machine; a test usually ends earlier. */
 const SOON = { timeout: 20_000, interval: 1 };
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('an interrupted heal', () => {
     ['SIGHUP', 600],
   ] as const)('by %s after %i ms of its work is finished first', async (signal, ms) => {
     const { child, end } = healing();
-    // From here on it has stopped something; before that it has changed nothing.
+    // The first change of heal: it stops the kubelet.
     await expect.poll(stoppedNow, SOON).toContain('kubelet');
     await sleep(ms);
     child.kill(signal);
@@ -50,7 +50,7 @@ describe('an interrupted heal', () => {
   });
 });
 
-test('what a killed heal left stopped is listed, and the next one starts it', async () => {
+test('after a killed heal, list shows the stopped daemons, and the next heal starts them', async () => {
   const { child, end } = healing();
   await expect.poll(stoppedNow, SOON).toEqual(['kubelet', 'runtime']);
   child.kill('SIGKILL');
@@ -80,7 +80,7 @@ test('a node that cannot be healed still has its kubelet and its runtime', async
   await lab('up', NAME, '--runtime', 'stand-in');
 });
 
-test('an agent goes on during a heal, with its token and its objects, and says neither', async () => {
+test('an agent still runs after a heal, with the same token, which no output shows', async () => {
   const args = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
   const serving = startProgram([EXECUTABLE, ...args]);
   await serving.hasSaid('Press Ctrl-C');
@@ -106,7 +106,7 @@ test('an agent goes on during a heal, with its token and its objects, and says n
   for (const { stdout, stderr } of [ended, healed]) expect(stdout + stderr).not.toContain(token);
 });
 
-test('an agent that ends by itself is no reason to show what it said of its token', async () => {
+test('the error for a killed agent does not show its output about the token', async () => {
   const args = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
   const serving = startProgram([EXECUTABLE, ...args]);
   await serving.hasSaid('Press Ctrl-C');

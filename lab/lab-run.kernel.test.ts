@@ -25,7 +25,7 @@ describe('on a practice node', () => {
     return (await lab('run', NAME, '--', 'ps', '-A', '-o', 'args')).stdout;
   }
 
-  test('a shell has a terminal of the node, and its code is ours', async () => {
+  test('a shell gets a terminal of the node, and lab run returns its exit code', async () => {
     const shell = onTerminal('env PS1=ready: sh');
     await shell.hasSaid('ready:');
     shell.child.stdin?.write('tty; stty size; exit 5\n');
@@ -34,7 +34,7 @@ describe('on a practice node', () => {
     expect(code).toBe(5);
   });
 
-  test('a command on a terminal has its words as they are, and Ctrl-C', async () => {
+  test('a command on a terminal gets its arguments unchanged, and Ctrl-C', async () => {
     const args = `"it's" '$HOME "x"' ''`;
     const printed = onTerminal(`sh -c 'printf "<%s>" "$@"; exec sleep 3001' sh ${args}`);
     await printed.hasSaid(`<it's><$HOME "x"><>`);
@@ -48,7 +48,7 @@ describe('on a practice node', () => {
     ['SIGHUP', 129],
     ['SIGINT', 130],
   ] as const)('%s is for the command, which ends', async (signal, code) => {
-    // In a session of its own, where no terminal could have sent it to both.
+    // In a separate session, so that no terminal sends the signal to both processes.
     const command = ['setsid', EXECUTABLE, 'lab', 'run', '--name', NAME, 'sleep', '3002'];
     const sleeper = startProgram(command);
     await expect.poll(processes, SOON).toContain('sleep 3002');
@@ -57,7 +57,7 @@ describe('on a practice node', () => {
     expect(await processes()).not.toContain('sleep 3002');
   });
 
-  test('a fault that needs new pods is refused at once where the kubelet starts none', async () => {
+  test('a fault that needs new pods is refused at once if the kubelet starts none', async () => {
     expect((await lab('break', NAME, 'dead-volume-mount')).code).toBe(0);
     const second = await lab('break', NAME, 'stale-subpath-mount');
     expect(second.code).toBe(3);
@@ -69,7 +69,7 @@ describe('on a practice node', () => {
     expect((await lab('break', NAME, 'stale-subpath-mount')).code).toBe(0);
   });
 
-  test('an agent is reached by an address of version 6 too', async () => {
+  test('an agent is also reachable by an IPv6 address', async () => {
     const serve = [EXECUTABLE, 'lab', 'serve', '--name', NAME, '--listen', '[::1]:0'];
     const agent = startProgram(serve);
     await agent.hasSaid('Press Ctrl-C');
@@ -87,7 +87,7 @@ describe('on a practice node', () => {
   });
 });
 
-test('a real kubelet is of one version', async () => {
+test('--kubelet and --kubelet-version exclude each other', async () => {
   const args = ['--kubelet', '/bin/true', '--kubelet-version', 'v1.36.3'];
   const up = await runProgram([EXECUTABLE, 'lab', 'up', '--name', NAME, ...args]);
   expect(up.code).toBe(64);

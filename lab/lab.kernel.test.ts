@@ -18,7 +18,7 @@ import { childOf, isRunning, killIfThere } from './process-mark.ts';
 const NAME = `t${process.pid}`;
 const OTHER = `${NAME}-b`;
 const STAND_IN = ['--runtime', 'stand-in'];
-/** Long enough for a busy machine; a test that is ready earlier does not wait. */
+/** A timeout for a busy machine; a test usually ends earlier. */
 const SOON = { timeout: 20_000 };
 
 async function standing(name: string) {
@@ -44,7 +44,7 @@ describe('a practice node', () => {
     await lab('down', NAME);
   });
 
-  test('is well, and what it is made of is not seen on the machine', async () => {
+  test('is healthy, and its mounts and processes are not visible on the machine', async () => {
     expect(up).toMatchObject({ code: 0, stderr: '' });
     expect(up.stdout).toContain(`practice node ${NAME} is up: for practice only`);
     expect(up.stdout).toContain('a stand-in (it was asked for)');
@@ -54,7 +54,7 @@ describe('a practice node', () => {
     expect(reportOf(check).faults.map(({ verdict }) => verdict)).toEqual(faults.map(() => 'clear'));
   });
 
-  test('passes on what a command reads, writes and ends with', async () => {
+  test('passes on standard input, output and the exit code of a command', async () => {
     const echo = startProgram([EXECUTABLE, 'lab', 'run', '--name', NAME, '--', 'cat']);
     echo.child.stdin?.end('input\n');
     expect(await echo.end).toMatchObject({ code: 0, stdout: 'input\n' });
@@ -81,7 +81,7 @@ describe('a practice node', () => {
     expect((await runProgram([EXECUTABLE, 'version'])).code).toBe(0);
   });
 
-  test('is healed to what it was', async () => {
+  test('has its initial state after heal', async () => {
     const pods = 'ls /var/lib/kubelet/pods | sort';
     const { stdout: healthy } = await on(NAME, pods);
     await on(NAME, 'rm /bin; mkdir /var/lib/kubelet/pods/x; setsid sleep 1000 >/dev/null 2>&1 &');
@@ -94,7 +94,7 @@ describe('a practice node', () => {
     expect((await on(NAME, 'cat /proc/self/mounts')).stdout).not.toContain('/pods/x');
   });
 
-  test('has its name for itself, and a node beside it has all of its own', async () => {
+  test('has a unique name, and shares nothing with a second node', async () => {
     const taken = await lab('up', NAME, ...STAND_IN);
     expect(taken.code).toBe(3);
     expect(taken.stderr).toContain(`practice node "${NAME}" already exists`);
@@ -111,7 +111,7 @@ describe('a practice node', () => {
     expect(code, stdout).toBe(0);
   });
 
-  test('is not healed when its mounts are not known: nothing is deleted then', async () => {
+  test('with an unknown mount is not healed, and nothing is deleted', async () => {
     await on(NAME, 'umount --lazy /var/log; touch /tmp/still-there');
     const heal = await lab('heal', NAME);
     expect(heal.code).toBe(3);
@@ -119,9 +119,9 @@ describe('a practice node', () => {
     expect((await on(NAME, 'ls /tmp/still-there')).code).toBe(0);
   });
 
-  test('leaves nothing, not even of a process that waits for a silent file server', async () => {
+  test('leaves nothing behind, not even a process that waits for a silent file server', async () => {
     const { pid } = await standing(NAME);
-    // The last one covers what the lab itself stores there: from then on nobody can read that.
+    // The last mount covers the files of the lab, which no process can read from then on.
     for (const folder of ['/mnt/silent', '/run/kubediag-lab']) {
       const hang = [
         `mkdir -p ${folder}; rm -f /run/said`,
@@ -133,7 +133,7 @@ describe('a practice node', () => {
     }
     const listed = await runProgram([EXECUTABLE, 'lab', 'list']);
     expect(listed.stdout).toMatch(new RegExp(`^${NAME} +is up`, 'm'));
-    // A stopped process stops the one that entered for it, which then reaps nobody.
+    // A stopped process also stops its parent nsenter, which then reaps no child.
     const stopped = spawn(EXECUTABLE, ['lab', 'run', '--name', NAME, '--', 'sleep', '1000']);
     await expect.poll(() => innerOf(stopped.pid), SOON).toBeGreaterThan(0);
     process.kill(await innerOf(stopped.pid), 'SIGSTOP');
@@ -144,7 +144,7 @@ describe('a practice node', () => {
   });
 });
 
-/** The program that `lab run` has started on the node; 0 when it is not so far. */
+/** The program that `lab run` has started on the node; 0 until it has started. */
 async function innerOf(pid = 0): Promise<number> {
   const nsenter = await childOf(pid).catch(() => 0);
   const inner = await childOf(nsenter).catch(() => 0);
@@ -157,7 +157,7 @@ describe('a lab that was killed', () => {
     await lab('down', NAME);
   });
 
-  test.each([50, 200, 600])('after %i ms of being made is cleared', async (ms) => {
+  test.each([50, 200, 600])('%i ms after the start of its creation is removed', async (ms) => {
     const { child, end } = startProgram([EXECUTABLE, 'lab', 'up', '--name', NAME, ...STAND_IN]);
     await sleep(ms);
     child.kill('SIGKILL');
@@ -166,7 +166,7 @@ describe('a lab that was killed', () => {
     expect(tracesOf(NAME)).toEqual([]);
   });
 
-  test('by its holder or its first process is dead, and cleared by any "lab down"', async () => {
+  test('by its holder or its first process is dead, and removed by any "lab down"', async () => {
     for (const victim of ['holder', 'first'] as const) {
       await lab('up', NAME, ...STAND_IN);
       const { pid } = await standing(NAME);
@@ -180,7 +180,7 @@ describe('a lab that was killed', () => {
     }
   });
 
-  test('takes along who only sees its files', async () => {
+  test('is removed with processes that only see its files', async () => {
     await lab('up', NAME, ...STAND_IN);
     const { pid } = await standing(NAME);
     const guest = spawn('nsenter', ['--target', String(pid), '--mount', '--', 'sleep', '1000']);
@@ -206,7 +206,7 @@ describe('a lab that was killed', () => {
     expect(names.flatMap(tracesOf)).toEqual([]);
   });
 
-  test('while it is made says so and leaves nothing', async () => {
+  test('during its creation reports that and leaves nothing behind', async () => {
     const { child, end } = startProgram([EXECUTABLE, 'lab', 'up', '--name', NAME, ...STAND_IN]);
     await expect.poll(() => stateOf(NAME), SOON).toEqual({ is: 'begun' });
     child.kill('SIGINT');
@@ -216,7 +216,7 @@ describe('a lab that was killed', () => {
     expect(tracesOf(NAME)).toEqual([]);
   });
 
-  test('is not mistaken for a process that has its number now', async () => {
+  test('is not confused with a process that reuses its PID', async () => {
     const innocent = spawn('sleep', ['60']);
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
     const stat = readFileSync(`/proc/${innocent.pid}/stat`, 'utf8').trimEnd().split(' ');

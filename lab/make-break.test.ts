@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { appliedBreaks, markBroken } from './make-break.ts';
 
-test('how a node was broken is remembered until somebody takes the mark away', () => {
+test('a node has its list of breaks until the mark file is deleted', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-mark-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const mark = join(folder, 'broken');

@@ -36,7 +36,7 @@ async function changeKubelet(node: PracticeNode, all: readonly Break[]): Promise
   );
 }
 
-/** On the node; `lab heal` deletes it. */
+/** A file on the node that lists its breaks; `lab heal` deletes it. */
 const MARK = join(PLACES.lab, 'broken');
 
 /** The breaks since the node was created or healed, oldest first. */

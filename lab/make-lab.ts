@@ -28,7 +28,7 @@ import { chooseRuntime } from './runtime/choose-runtime.ts';
 import type { LabSettings, MakeOptions } from './settings.ts';
 import { takeDown } from './take-down.ts';
 
-/** A lab that ends with the process that created it, until `stay` is called. */
+/** A lab that ends with the process that created it, unless `stay` is called. */
 export interface CreatedLab extends RunningLab {
   stay(): Promise<void>;
   /** Removes it completely. */
@@ -56,8 +56,8 @@ export async function settingsOf(options: MakeOptions): Promise<LabCreateOptions
 }
 
 /**
- * Creates a practice node with everything that runs on it. Removes the remains of a dead one first.
- * If it is interrupted, nothing is left.
+ * Creates a practice node with everything that runs on it, after removing a dead one of this name.
+ * An interruption removes everything again.
  */
 export async function makeLab(
   options: LabCreateOptions,
@@ -114,7 +114,7 @@ async function make(
   }
 }
 
-/** Ends the holder, and with it everything that still waits for the node. */
+/** Kills the holder, and with it everything that still waits for the node. */
 async function endHolder(name: string): Promise<void> {
   const holder = await holderOf(name);
   if (holder) killMarked(holder);

@@ -13,8 +13,8 @@ export function mountPoints(): readonly string[] {
 }
 
 /**
- * A mount as a line of the comparison: "mount TARGET ROOT TYPE SOURCE OPTIONS". Without its ids, which
- * are new at every mount.
+ * A mount as a line of the comparison: "mount TARGET ROOT TYPE SOURCE OPTIONS". The ids are left
+ * out, because they are new at every mount.
  */
 export function mountLine(line: string): string {
   // 65 44 254:0 /pods/u1/app.conf /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw
@@ -27,7 +27,7 @@ export function mountLine(line: string): string {
 /** The lines of every mount table that is reachable from these namespaces, by namespace. */
 export type MountTables = ReadonlyMap<string, readonly string[]>;
 
-/** Of every visible process, our own first. Each namespace is read once, because tables are long. */
+/** The mount tables of all visible processes, our own first; each namespace is read only once. */
 export function mountTablesHere(): MountTables {
   const tables = new Map<string, readonly string[]>();
   for (const pid of [process.pid, ...allProcesses()]) {

@@ -8,25 +8,25 @@ export interface NamespacesOptions {
   readonly also: readonly ('net' | 'ipc' | 'uts')[];
   /** Shell lines that the first process starts with, and their arguments $1, $2, ... */
   readonly begin: { readonly lines: string; readonly words: readonly string[] };
-  /** The file where the holder records its /proc/<pid>/stat and the boot id before it creates them. */
+  /** The file where the holder writes its /proc/<pid>/stat and the boot id before it unshares. */
   readonly record?: string;
 }
 
 export interface PrivateNamespaces {
-  /** Their first process, as seen from outside. /proc/<pid>/mountinfo is their mount table. */
+  /** The PID of their first process on the machine. /proc/<pid>/mountinfo is their mount table. */
   readonly pid: number;
-  /** The process that holds them, and ends with them. */
+  /** The PID of the process that holds the namespaces, and exits with them. */
   readonly holder: number;
-  /** From now on they survive their creator. */
+  /** Lets the namespaces survive the process that created them. */
   stay(): Promise<void>;
-  /** Settles when they have ended. */
+  /** Settles when their last process has exited. */
   readonly ended: Promise<unknown>;
 }
 
 /** Private namespaces could not be created. */
 export class NamespacesError extends Error {
   override readonly name = 'NamespacesError';
-  /** What their first process wrote as errors. */
+  /** The standard error of their first process. */
   readonly output: string;
 
   constructor(output: string) {
@@ -35,8 +35,8 @@ export class NamespacesError extends Error {
   }
 }
 
-// The process that holds them writes the record before it creates them, so they can be found after the
-// creator was killed.
+// The process that holds them writes the record before it creates them, so they can be found after
+// the creator was killed.
 const HOLDER = `
   record=$1; shift
   if [ -n "$record" ]; then
@@ -44,8 +44,8 @@ const HOLDER = `
   fi
   exec "$@"`;
 
-// The first process inherits every orphan, so it has to reap: a waiting shell does. It waits until the
-// pipe from the creator closes; after `stay` it waits forever.
+// The first process inherits every orphan, so it has to reap: a waiting shell does. It waits until
+// the pipe from the creator closes; after `stay` it waits forever.
 const WAIT_FOR_MAKER = `
   exec 3<&0 </dev/null
   echo ready
@@ -58,9 +58,9 @@ const WAIT_FOR_MAKER = `
   while :; do sleep 86400 & wait $!; done`;
 
 /**
- * Creates private mount and PID namespaces with their own /proc, and other namespaces if asked. Everything
- * that is mounted or started in them ends with them, and they end with the process that created them,
- * unless it calls `stay`.
+ * Creates private mount and PID namespaces with their own /proc, and other namespaces if asked.
+ * Everything that is mounted or started in them ends with them, and they end with the process that
+ * created them, unless it calls `stay`.
  */
 export async function makePrivateNamespaces({
   also,
@@ -68,7 +68,7 @@ export async function makePrivateNamespaces({
   record = '',
 }: NamespacesOptions): Promise<PrivateNamespaces> {
   const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
-  // Its command line is short from then on.
+  // The exec shortens its command line.
   const lines = `${begin.lines}\nexec sh -c '${WAIT_FOR_MAKER}'`;
   const first = ['sh', '-c', lines, 'sh', ...begin.words];
   const unshare = ['unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc'];
@@ -87,7 +87,7 @@ export async function makePrivateNamespaces({
   };
 }
 
-/** Runs a program of the machine to its end; rejects with its standard error. */
+/** Runs a program of the machine until it exits; rejects with its standard error. */
 export async function runCommand([name = '', ...words]: readonly string[]): Promise<string> {
   const program = name.startsWith('/') ? name : systemProgram(name);
   if (program === undefined) throw new Error(`${name}: no such program on this machine`);

@@ -20,7 +20,7 @@ async function withFirst(use: (first: ProcessMark, stop: () => Promise<void>) =>
   }
 }
 
-test('leads into all namespaces of the first process', async () => {
+test('enters all namespaces of the first process', async () => {
   await withFirst(async (first) => {
     const kinds = ['mnt', 'pid', 'net', 'uts'];
     const files = kinds.map((kind) => `/proc/self/ns/${kind}`);
@@ -30,7 +30,7 @@ test('leads into all namespaces of the first process', async () => {
   });
 });
 
-test('does not lead to another process that has the number now', async () => {
+test('does not enter another process that reuses the PID', async () => {
   await withFirst(async ({ pid, startTime }) => {
     const earlier = { pid, startTime: startTime - 1 };
     await expect(runOnNode(earlier, ['true'], RUN_MS)).rejects.toThrow('it has ended meanwhile');

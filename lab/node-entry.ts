@@ -8,11 +8,11 @@ import { unlessGone } from './unless-gone.ts';
 const NAMESPACES = { mount: 'mnt', pid: 'pid', net: 'net', uts: 'uts' };
 
 /**
- * How to run a command on a practice node: `program` with `into` before the command; `close` after it has
- * ended.
+ * How to run a command on a practice node: `program` with `into` before the command; `close` after
+ * it has ended.
  *
- * Enters the namespaces of a first process through its directory in /proc, which we hold open: it stays
- * that of this very process, while the PID may be reused after its end.
+ * Enters the namespaces of a first process through its directory in /proc, which we hold open: it
+ * stays that of this very process, while the PID may be reused after its end.
  */
 export function openNodeEntry({ pid, startTime }: ProcessMark) {
   const folder = unlessGone(() => openSync(`/proc/${pid}`, 'r'));

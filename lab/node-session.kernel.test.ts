@@ -22,7 +22,7 @@ let session: NodeSession;
 
 const request = (...args: readonly string[]) => session.request(args, LIMIT_MS);
 
-/** Those of the practice node that were started with exactly these words, as the machine numbers them. */
+/** The PIDs, on the machine, of processes of the practice node with exactly these arguments. */
 const partsOf = async (...args: readonly string[]) => {
   const line = [PLACES.executable, 'lab-part', ...args, ''].join('\0');
   return allProcesses().filter((pid) =>
@@ -68,7 +68,7 @@ test('one process answers all requests, and a refused break with the reason', as
   expect(await sessions()).toEqual([pid]);
 });
 
-test('what a request starts outlives the session, and is reaped when it ends before', async () => {
+test('a process that a request starts outlives the session, and is reaped if it exits first', async () => {
   await request('heal');
   const before = await partsOf('runtime');
   await request('heal');
@@ -85,7 +85,7 @@ test('what a request starts outlives the session, and is reaped when it ends bef
   expect(await partsOf('runtime')).toEqual([runtime]);
 });
 
-test('a request that does not end in time is killed, and the next one has a new process', async () => {
+test('a request is killed after its timeout, and the next request gets a new process', async () => {
   await request('snapshot');
   const [before] = await sessions();
   const [runtime = 0] = await partsOf('runtime');
@@ -102,7 +102,7 @@ test('a request that does not end in time is killed, and the next one has a new 
   expect(await sessions()).not.toContain(before);
 });
 
-test('a session that was killed fails its request, and the next one has a new process', async () => {
+test('a killed session fails its request, and the next request gets a new process', async () => {
   await request('snapshot');
   const [runtime = 0] = await partsOf('runtime');
   killIfThere(runtime, 'SIGSTOP');
@@ -113,7 +113,7 @@ test('a session that was killed fails its request, and the next one has a new pr
   await request('snapshot');
 });
 
-test('the session of an exam that is killed ends with it', async () => {
+test('the session of a killed exam ends too', async () => {
   const name = `stale-subpath-mount/${VARIANT}`;
   const exam = startProgram([EXECUTABLE, 'lab', 'exam', name, '--name', NAME]);
   await expect.poll(sessions, SOON).toHaveLength(1);

@@ -8,14 +8,14 @@ import { PLACES } from './places.ts';
 import type { ProcessMark } from './process-mark.ts';
 
 /**
- * A process on a practice node that runs one request after another: starting a process for each would
- * cost more CPU time than most requests. It starts with the first request.
+ * A process on a practice node that runs one request after another: starting a process for each
+ * would cost more CPU time than most requests. It starts with the first request.
  */
 export interface NodeSession {
   /**
-   * Runs one command of `inside-commands.ts` and returns its result; rejects with its error message, or
-   * after the time limit. One at a time. If the process was killed, the next request starts
-   * another one.
+   * Runs one command of `inside-commands.ts` and returns its result; rejects with its error
+   * message, or after the time limit. One at a time. If the process was killed, the next request
+   * starts another one.
    */
   request(args: readonly string[], limitMs: number): Promise<unknown>;
   /** Kills the process, also in the middle of a request. */
@@ -70,7 +70,7 @@ function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
       program: way.program,
       arguments: [...way.into, ...INSIDE, 'session'],
       environment: { ...PLAIN_ENVIRONMENT, PATH: NODE_PATH },
-      // A request may hang in the kernel: then the process does not notice the end of its input.
+      // A process that hangs in the kernel does not notice the end of its input.
       diesWithUs: true,
     },
     {

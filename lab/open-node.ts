@@ -11,7 +11,7 @@ import type { KubeletChanges, LabSettings } from './settings.ts';
 import { until } from './until.ts';
 
 const ASK_MS = 5_000;
-/** Of the log of a part that does not start. */
+/** Characters of the log of a part that does not start. */
 const LOG_CHARACTERS_MAX = 2_000;
 
 /** This practice node. Throws anywhere else. */
@@ -37,7 +37,7 @@ function objectFile(kind: KubernetesObject['kind'], namespace: string, name: str
   return join(PLACES.objects, `${kind.toLowerCase()}s`, namespace, `${name}.json`);
 }
 
-/** Atomic: a reader never sees half of it. */
+/** Atomic: a reader never sees an incomplete file. */
 export function writeAll(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, text);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calledAs } from './own-program.ts';
 
-test('a shown command begins with a word that starts this program', () => {
+test('a suggested command begins with the name or path of this program', () => {
   const bin = mkdtempSync(join(tmpdir(), 'kubediag-bin-'));
   const file = '/opt/build/dist/kubediag';
   expect(calledAs(file, { path: `relative:${bin}`, folder: '/opt/build' })).toBe('dist/kubediag');

@@ -9,7 +9,7 @@ export function ownProgram(): { readonly file: string; readonly sources: string 
   return { file: process.execPath, sources: isSea() ? '' : join(realpathSync(script), '../..') };
 }
 
-/** The programs of the machine that a practice node runs. It does not have all directories of the machine. */
+/** The programs of the machine that a practice node runs, which have to be mounted there. */
 export function programsFor({
   runtime,
   kubelet,
@@ -21,12 +21,12 @@ export function programsFor({
   return [...kubelets, containerd, runc, ...beside.filter(existsSync)];
 }
 
-/** How a person calls this program here. */
+/** The name or path by which the user runs this program. */
 export function calledHere(): string {
   return calledAs(ownProgram().file, { path: process.env.PATH ?? '', folder: process.cwd() });
 }
 
-/** How a person calls this program from their directory, so that a shown command works. */
+/** The name or path by which a user runs this program, so that a suggested command works. */
 export function calledAs(
   file: string,
   { path, folder }: { readonly path: string; readonly folder: string },

@@ -37,7 +37,7 @@ export interface PodOptions {
   readonly isUnmanagedContainer?: boolean;
 }
 
-/** Names of the one image of a practice node. Nothing is pulled; a check recognizes products by them. */
+/** Names of the one image of a practice node. Checks recognize products by them. */
 export const IMAGE_NAMES = {
   program: 'kubediag.practice/wait:latest',
   broker: 'docker.io/library/eclipse-mosquitto:1.6.15',
@@ -71,12 +71,12 @@ export interface ListedContainer {
 
 export interface ContainerStatus {
   readonly state: ListedContainer['state'];
-  /** 0 until it has exited. */
+  /** 0 until the container has exited. */
   readonly exitCode: number;
   /** "StartError" and the runtime's message, if it could not be started. */
   readonly reason: string;
   readonly message: string;
-  /** Empty if it has none. */
+  /** Empty if the container has none. */
   readonly logPath: string;
   /** In milliseconds since the epoch; 0 if it has not started. */
   readonly startedAt: number;
@@ -91,7 +91,7 @@ export interface ListedPod {
   readonly isReady: boolean;
 }
 
-/** The practice node, as breaks and heal use it from inside. */
+/** The practice node, as breaks and heal use it on the node itself. */
 export interface PracticeNode {
   readonly settings: LabSettings;
   readonly runtime: RuntimeCommands;
@@ -102,10 +102,10 @@ export interface PracticeNode {
   readonly pods: () => Promise<readonly KubernetesObject[]>;
   /** Changes the behaviour of the stand-in kubelet; throws with a real one. */
   readonly configureKubelet: (args: Partial<KubeletChanges>) => void;
-  /** Runs a program to its end; rejects with its standard error. */
+  /** Runs a program until it exits; rejects with its standard error. */
   readonly run: (program: string, ...args: readonly string[]) => Promise<string>;
   /** Starts a part that outlives this process, such as a silent file server; returns its PID. */
   readonly startPart: (part: string, ...args: readonly string[]) => Promise<number>;
-  /** Waits for a condition; rejects with its description after the time limit. */
+  /** Waits for a condition; rejects with its description after the timeout. */
   readonly until: (what: string, isSo: () => Promise<boolean> | boolean) => Promise<void>;
 }

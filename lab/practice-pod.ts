@@ -25,7 +25,7 @@ interface PodManifest {
   /** Fixed, so that the changes on the node can be predicted. */
   readonly uid: string;
   readonly volumes: readonly VolumeManifest[];
-  /** By the name of the container. */
+  /** By container name. */
   readonly mounts: Readonly<Record<string, readonly VolumeMountManifest[]>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly restartPolicy?: 'Always' | 'Never';

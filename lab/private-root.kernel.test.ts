@@ -9,7 +9,7 @@ import { MAKE_ROOT } from './private-root.ts';
 
 const NAME = `r${process.pid}`;
 
-/** Absolute links, as people set them to use another disk. */
+/** Absolute symbolic links, as administrators create them to use another disk. */
 const LINKS = `
   set -e
   mkdir -p /run/layer/upper /run/layer/work /run/disk/bin /run/disk/kubelet/pods/of-the-machine /run/disk/log
@@ -26,7 +26,7 @@ const LINKS = `
 
 const SEEN = 'find /run/disk /var /usr/local -printf "%p %y %m %n %s %T@ %l\\n" | sort';
 
-describe('on a machine with links that lead elsewhere', () => {
+describe('on a machine with absolute symbolic links', () => {
   let machine: PrivateNamespaces;
   let before: string;
   let refusal: string;
@@ -64,7 +64,7 @@ describe('on a machine with links that lead elsewhere', () => {
     expect(await onNode('kubediag check')).toContain('clear');
   });
 
-  test('what is done there reaches nothing of them', async () => {
+  test('changes on a practice node do not reach their targets', async () => {
     await onNode(
       'rm -rf /usr/local/bin /var/lib/near/* /var/lib/kubediag/*; touch /var/log/x /usr/local/x',
     );
@@ -98,7 +98,7 @@ describe('the root of a practice node', () => {
     rmSync(scratch, { recursive: true });
   });
 
-  test('has the programs that it is to run, and cannot change them', async () => {
+  test('has its programs, and cannot change them', async () => {
     expect(await node.run(program)).toBe('hello\n');
     await expect(node.run('sh', '-c', `echo x >${program}`)).rejects.toThrow('Read-only');
     expect(readdirSync(join(scratch, 'home'))).toEqual([]);
@@ -112,7 +112,7 @@ describe('the root of a practice node', () => {
     expect(await node.run('ls', '-A', '/home', '/mnt')).toBe('/home:\n\n/mnt:\n');
   });
 
-  test('can take no more memory than it was given', async () => {
+  test('cannot use more memory than its limit', async () => {
     const mounts = (await node.run('cat', '/proc/self/mounts')).trimEnd().split('\n');
     const inMemory = mounts.filter((line) => line.split(' ')[2] === 'tmpfs');
     expect(inMemory.length).toBeGreaterThan(8);

@@ -1,7 +1,7 @@
 import { FOLDER_MEGABYTES_MAX, ROOT_MEGABYTES_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 
-/** Directories of the node's own: empty at first, whatever the machine has there. */
+/** Private directories of the node: empty at first, whatever the machine has there. */
 export const OWN_FOLDERS = [
   PLACES.kubeletRoot,
   '/var/lib/containerd',
@@ -10,7 +10,7 @@ export const OWN_FOLDERS = [
   '/etc/kubernetes',
 ];
 
-/** The same of other distributions. */
+/** The same directories of other distributions. */
 const COVERED =
   '/var/lib/k0s /var/lib/rancher /var/snap /var/lib/origin /var/lib/edged /opt/rke /etc/kubeedge';
 
@@ -18,13 +18,13 @@ const COVERED =
 const SOURCES = '/usr/local/lib/kubediag';
 const NODE = '/usr/local/lib/kubediag-node';
 
-/** How the script begins a line that names what the machine lacks. */
+/** The prefix of a line of the script that names a missing feature of the machine. */
 export const MISSING = 'missing: ';
 
 /**
  * Runs on the machine's own root, where a symbolic link may lead anywhere. So it writes only below
- * $home, into directories that it has just created, and to the cgroup of the lab. What the node needs of
- * the machine is mounted below root/lab, and moved to its place later.
+ * $home, into directories that it has just created, and to the cgroup of the lab. What the node
+ * needs of the machine is mounted below root/lab, and moved to its place later.
  */
 const GATHER = `
 # mount -n: else it leaves a folder of its own in /run of the machine.
@@ -162,14 +162,14 @@ mount -n --make-rshared / || exit 1
 `;
 
 /**
- * Shell lines for the first process of new namespaces: they create a private root in memory, so that
- * whatever happens on the node stays there. $1 is the directory of the lab on the machine, which is
- * covered only here; $2 the name of the node; $3 the program of the lab, and $4 the directory of its
- * sources if it runs from them; then the programs of the machine to run there.
+ * Shell lines for the first process of new namespaces: they create a private root in memory, so
+ * that whatever happens on the node stays there. $1 is the directory of the lab on the machine,
+ * which is covered only here; $2 the name of the node; $3 the program of the lab, and $4 the
+ * directory of its sources if it runs from them; then the programs of the machine to run there.
  *
- * Directories with programs come from the machine, each below an overlay in memory. Directories with the
- * state of a node are covered. Devices, cgroups and sysctls belong to the whole machine: the node gets
- * only the devices that every program needs, the cgroup of the lab as its root, and read-only sysctls
- * except those of the network.
+ * Directories with programs come from the machine, each below an overlay in memory. Directories
+ * with the state of a node are covered. Devices, cgroups and sysctls belong to the whole machine:
+ * the node gets only the devices that every program needs, the cgroup of the lab as its root, and
+ * read-only sysctls except those of the network.
  */
 export const MAKE_ROOT = [GATHER, LEAVE, SET_UP_ROOT].join('\n');

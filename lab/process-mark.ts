@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 import { unlessGone } from './unless-gone.ts';
 
-/** A process, distinguished from a later one with the same pid. */
+/** A process, distinguished from a later one with the same PID. */
 export interface ProcessMark {
   readonly pid: number;
   /** Clock ticks from the boot to its start. */
@@ -26,7 +26,7 @@ export function isRunning(pid: number): boolean {
   return markOf(pid) !== undefined;
 }
 
-/** Kills it, unless the PID belongs to another process now. */
+/** Kills the process, unless the PID belongs to another process now. */
 export function killMarked(mark: ProcessMark): void {
   if (isAlive(mark)) killIfThere(mark.pid);
 }

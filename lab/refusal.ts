@@ -18,7 +18,7 @@ export class Refusal extends Error implements Explanation {
   }
 }
 
-/** The columns of a screen where output is no terminal: the lab draws lines from one end to the other. */
+/** The width if the output is no terminal: the lab draws lines across the whole width. */
 const PAGE_COLUMNS = 80;
 
 /** A refusal is an answer with an exit code, not a crash. */

@@ -37,7 +37,7 @@ export function checkRoot(): void {
 /** The bit of a capability in /proc/<pid>/status: see capabilities(7). */
 const CAP_SYS_CHROOT = 18n;
 
-/** Without this capability a root can be created but not entered, which would show too late. */
+/** Without this capability a root can be created but not entered, which would fail late. */
 export function checkRights(
   what: string,
   status = readFileSync('/proc/self/status', 'utf8'),
@@ -59,7 +59,7 @@ const ELSEWHERE =
 export function refusalOf(what: string, error: unknown): Refusal {
   const lines = (error instanceof NamespacesError ? error.output : messageOf(error)).split('\n');
   const isReported = lines.some((line) => line.startsWith(MISSING));
-  // Errors of our own shell lines do not help a person who sees what is missing.
+  // If a "missing:" line names the cause, errors of our own shell lines do not help.
   const said = lines.filter((line) => !isReported || !/^sh: (line )?\d+: /.test(line));
   return new Refusal(
     what,

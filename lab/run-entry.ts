@@ -9,8 +9,8 @@ import { killIfThere } from './process-mark.ts';
 const LISTENING = 3;
 
 /**
- * Runs `kubediag serve` on the practice node, forwards connections from the machine to it, and passes
- * its output on. It ends with its input, so nothing is left of it if the process outside is killed.
+ * Runs `kubediag serve` on the practice node, forwards connections from the machine to it, and copies
+ * its output. Exits at the end of its input, so that it does not outlive the process outside.
  */
 export async function runEntry(): Promise<void> {
   const ended = Promise.withResolvers<string>();
@@ -31,7 +31,7 @@ export async function runEntry(): Promise<void> {
   process.stdin.resume();
   process.stdin.once('close', () => {
     killIfThere(agent.pid, 'SIGTERM');
-    // An action that has begun is finished first, within a limit.
+    // The agent finishes an action that has begun, up to a timeout.
     setTimeout(() => ended.resolve('it did not end'), AGENT_END_MS).unref();
   });
   await ended.promise;

@@ -14,7 +14,7 @@ export async function run(words: readonly string[], { name }: NameOption): Promi
     program,
     arguments: [...into, ...(own?.words ?? words)],
     environment: own?.environment ?? environment,
-    // nsenter waits for its child, and does not pass signals on.
+    // nsenter waits for its child, but does not forward signals to it.
     isReceivedBy: 'its child',
     hasOwnTerminal: own !== undefined,
   }).finally(close);
@@ -26,10 +26,10 @@ interface Start {
 }
 
 /**
- * The same command on a terminal that belongs to the node. Our own has no path in its mount namespace
- * and its foreground process no PID there, so a shell would exit at once. `script` creates another
- * terminal, follows ours in size, passes every key on, and exits as the command does. Undefined without
- * it, and with that of BusyBox, which does not return the exit status.
+ * The same command on a terminal that belongs to the node. Our terminal has no path on the node,
+ * and its foreground process no PID, so a shell would exit at once. `script` creates another
+ * terminal of the same size, passes every key on, and returns the exit status of the command.
+ * Undefined without `script`, and with that of BusyBox, which does not return the exit status.
  */
 function onOwnTerminal(
   words: readonly string[],

@@ -26,7 +26,7 @@ function agentAt(pid: number): RunningAgent | undefined {
     const folder = resolve(readlinkSync(`/proc/${pid}/cwd`), stateFolderIn(args));
     return { pid, family: familyOf(pid), stateFolder: folder };
   } catch {
-    return undefined; // It has ended meanwhile.
+    return undefined; // The process has exited.
   }
 }
 

@@ -20,7 +20,7 @@ export interface ServeOptions extends NameOption {
 
 interface Where {
   readonly listen: string;
-  /** Use any free port if that one is taken. */
+  /** Use any free port if the default port is taken. */
   readonly orElsewhere?: boolean;
 }
 
@@ -32,7 +32,7 @@ export async function serve(
   return serveLab(await runningLab(options.name), options, terminal, stop);
 }
 
-/** The same for a known practice node. */
+/** `kubediag lab serve` for a known practice node. */
 export async function serveLab(
   lab: RunningLab,
   where: Where,
@@ -58,8 +58,8 @@ export async function serveLab(
 }
 
 /**
- * The practice node has its own network. But a listening socket stays in the network namespace where it
- * was created, so we open it here and pass it to a part of the lab inside.
+ * The practice node has its own network. But a listening socket stays in the network namespace
+ * where it was created, so we open it here and pass it to a part of the lab inside.
  */
 async function openEntry(lab: RunningLab, where: Where) {
   const server = await listening(where);
@@ -79,7 +79,7 @@ async function openEntry(lab: RunningLab, where: Where) {
       files: [fileOf(server)],
     },
     {
-      // Its output is not shown: it contains the token.
+      // The output of the agent is not shown: it contains the token.
       onOutput: (chunk) => {
         greeting = last(greeting, chunk);
         if (/^serving node /m.test(greeting)) serving.resolve('serving');

@@ -4,7 +4,7 @@ interface Served {
   readonly name: string;
   readonly url: string;
   readonly token: string;
-  /** How a person calls this program here. */
+  /** The name or path by which the user runs this program. */
   readonly program: string;
 }
 

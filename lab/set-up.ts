@@ -4,7 +4,7 @@ import { PLACES, READ_ONLY_PORT } from './places.ts';
 import type { KubernetesObject, PracticeNode } from './practice-node.ts';
 import type { KubeletChanges } from './settings.ts';
 
-/** Starts the runtime, the kubelet and the healthy pods in new namespaces. */
+/** Starts the runtime, the kubelet and the healthy pods. */
 export async function setUp(node: PracticeNode): Promise<void> {
   await startRuntime(node);
   const objects = healthyObjects();

@@ -7,7 +7,7 @@ export interface LabSettings {
   readonly kubelet: KubeletChoice;
 }
 
-/** containerd: a real one, from these programs of the machine. stand-in: ours, over the same protocol. */
+/** containerd: a real one, with these programs of the machine. stand-in: ours, also over CRI. */
 export type RuntimeChoice =
   | { readonly kind: 'containerd'; readonly containerd: string; readonly runc: string }
   | { readonly kind: 'stand-in'; readonly why: string };
@@ -18,8 +18,8 @@ export type KubeletChoice =
   | { readonly kind: 'real'; readonly program: string; readonly version: string };
 
 /**
- * The versions whose messages and behaviour the stand-in kubelet knows. v1.18.20 combines behaviours of
- * an older and a newer one, so that faults of both can be made together.
+ * The versions whose messages and behaviour the stand-in kubelet knows. v1.18.20 combines
+ * behaviours of an older and a newer one, so that faults of both can be made together.
  */
 export const KUBELET_VERSIONS = ['v1.18.8', 'v1.18.20', 'v1.36.3'] as const;
 export type KubeletVersion = (typeof KUBELET_VERSIONS)[number];
@@ -31,12 +31,12 @@ export interface KubeletChanges {
   readonly collects: boolean;
 }
 
-/** The practice node: the same option in every command of the lab. */
+/** The option --name, the same in every command of the lab. */
 export interface NameOption {
   readonly name: string;
 }
 
-/** That option in a command for a person to copy; empty for the default name. */
+/** The option --name in a suggested command; empty for the default name. */
 export function nameOption(name: string): string {
   return name === 'practice' ? '' : ` --name ${name}`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { howToStart, stoppedText } from './stopped-parts.ts';
 
-test('one part that is stopped is started, or both are', () => {
+test('the advice names one stopped daemon, or both', () => {
   expect(`${stoppedText(['kubelet'])}; ${howToStart(['kubelet'], 'a')}`).toBe(
     'its kubelet is stopped; start it: kubediag lab heal --name a',
   );

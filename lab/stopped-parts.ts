@@ -4,12 +4,12 @@ import { allProcesses, isRunning, type ProcessMark } from './process-mark.ts';
 /** The daemons of every node. */
 type Part = 'kubelet' | 'runtime';
 
-/** By the name of their process. */
+/** By process name. */
 const PARTS: Readonly<Record<string, Part>> = { kubelet: 'kubelet', containerd: 'runtime' };
 
 /**
- * The daemons of a practice node that do not run. Reads only /proc of the machine: a file of the node
- * may be on a server that does not answer.
+ * The daemons of a practice node that do not run. Reads only /proc of the machine: a file of the
+ * node may be on a server that does not answer.
  */
 export async function stoppedParts({ pid }: ProcessMark): Promise<readonly Part[]> {
   const namespace = await readlink(`/proc/${pid}/ns/pid`);

@@ -16,8 +16,8 @@ import {
 import { Refusal } from './refusal.ts';
 
 /**
- * Removes a lab, or what is left of it: processes, mounts, cgroups and files. It kills only processes
- * that belong to the lab: by the record of its holder, or because they are in its namespaces now.
+ * Removes a lab or its remains: processes, mounts, cgroups and files. It kills only processes that
+ * belong to the lab: they are in the record of its holder, or in its namespaces now.
  */
 export async function takeDown(name: string): Promise<void> {
   checkFolder(name);
@@ -37,13 +37,13 @@ export async function takeDown(name: string): Promise<void> {
   }
   await removeCgroupTree(labCgroup(name));
   await rm(folderOf(name), { recursive: true, force: true });
-  // The shared directory goes with the last lab.
+  // Succeeds only after the last lab, when the shared directory is empty.
   await rmdir(PLACES.lab).catch(() => {});
 }
 
 /**
- * The first process, whose end ends everything on the node, its holder, and processes that entered from
- * outside, which are not in its PID namespace. Reads no file of the node itself: that may hang.
+ * The first process, its holder, and processes that entered from outside. The exit of the first
+ * process kills the rest of its PID namespace. Reads no file of the node, because that may hang.
  */
 async function processesOf(name: string): Promise<readonly ProcessMark[]> {
   const holder = await holderOf(name);
@@ -59,8 +59,8 @@ async function processesOf(name: string): Promise<readonly ProcessMark[]> {
 }
 
 /**
- * The number of a mount namespace may be reused, so a process counts only if its root is named after
- * this lab.
+ * The number of a mount namespace may be reused, so a process counts only if its root is named
+ * after this lab.
  */
 async function isOn({ pid }: ProcessMark, { settings }: NodeRecord): Promise<boolean> {
   const namespace = await readlink(`/proc/${pid}/ns/mnt`).catch(() => '');

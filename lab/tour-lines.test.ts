@@ -25,7 +25,7 @@ test('every stop of the tour shows a fault that the lab makes and KubeDiag repai
   }
 });
 
-test('nothing is wider than the screen, and each screen says that it is practice', () => {
+test('no line is wider than the screen, and each screen says that this is a practice node', () => {
   const texts = [
     introLines(settings, 4, screen),
     ...TOUR_STOPS.flatMap(({ tour: { title, story } }) => [
@@ -39,7 +39,7 @@ test('nothing is wider than the screen, and each screen says that it is practice
   expect(texts[1]).toContain('PRACTICE NODE');
 });
 
-test('of a page only what stands before its cause is shown, and what else there is', () => {
+test('a page is shown up to its cause, and then only its headings', () => {
   const page =
     'it: a fault\n\nSymptom\n\nIt is slow.\n\n\u001b[1mCause\u001b[22m\n\nTime.\n\nHow we know\n\n...\n';
   expect(shortPage(page)).toBe(
@@ -48,7 +48,7 @@ test('of a page only what stands before its cause is shown, and what else there 
   expect(shortPage('without parts\n')).toBe('without parts\n');
 });
 
-test('a command that is too long for the screen is one that a shell reads all the same', () => {
+test('a command that is too long for the screen is still valid for a shell', () => {
   const words =
     'kubediag lab break container-without-log-path --variant broker-damaged --name tour-20274';
   const text = commandLines('# ', words, screen);

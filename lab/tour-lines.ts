@@ -5,7 +5,7 @@ import type { LabSettings } from './settings.ts';
 
 type Screen = Pick<Terminal, 'width' | 'style'>;
 
-/** The first screen: this is practice, and what of it is real. */
+/** The first screen: it says that this is a practice node, and what is real on it. */
 export function introLines(
   { name, kubelet, runtime }: LabSettings,
   faults: number,
@@ -60,7 +60,7 @@ export function commandLines(prompt: string, words: string, { width, style }: Sc
   return `\n${style('bold', lines.join(' \\\n    '))}\n`;
 }
 
-/** Why the kubelet behaves as another version than at first; empty if it does not. */
+/** Why the kubelet now behaves like another version; empty if it does not. */
 export function kubeletLines(habit: Habit, { kubelet }: LabSettings, screen: Screen): string {
   if (kubelet.kind === 'real' || kubelet.version === habit.version) return '';
   const text =

@@ -27,7 +27,7 @@ import { duringLab, type WithLabOptions, withLab } from './with-lab.ts';
 
 export interface TourOptions extends WithLabOptions {
   readonly yes?: boolean;
-  /** Run an agent there afterwards, until Ctrl-C. */
+  /** Run an agent on the node afterwards, until Ctrl-C. */
   readonly serve?: boolean;
   readonly listen: string;
 }
@@ -36,7 +36,7 @@ interface Walk {
   readonly lab: RunningLab;
   readonly node: LabNode;
   readonly terminal: Terminal;
-  /** Gives a person time to read, and returns whether to continue. */
+  /** Gives the user time to read, and returns whether to continue. */
   readonly rest: () => Promise<'continue' | 'stop'>;
 }
 
@@ -88,7 +88,7 @@ export const TOUR_STOPS = breaks.filter(
   (each): each is TourStop => each.tour !== undefined && each.kubelet !== undefined,
 );
 
-/** All stops, or that of one fault. */
+/** All stops, or the stop of one fault. */
 function stopsOf(fault: string | undefined): readonly TourStop[] {
   const stops = TOUR_STOPS.filter((each) => fault === undefined || each.fault === fault);
   if (stops.length > 0) return stops;
@@ -192,7 +192,7 @@ async function showBreak(created: Break, { lab, node, terminal }: Walk): Promise
   terminal.out(storyLines(`The practice node is broken: ${created.about}.`, terminal));
 }
 
-/** Runs kubediag there as a person would, and shows the command before its output. */
+/** Runs kubediag on the node, and shows the command before its output. */
 async function show(args: readonly string[], walk: Walk): Promise<Ran> {
   const { terminal } = walk;
   terminal.out(commandLines('PRACTICE NODE # ', `kubediag ${args.join(' ')}`, terminal));
@@ -217,7 +217,7 @@ const CTRL_D = '\u0004';
 function pause(question: string, stop: AbortSignal): Promise<'continue' | 'stop'> {
   const { stdin, stderr } = process;
   stderr.write(question);
-  // A key counts at once, without Enter after it.
+  // In raw mode each key arrives at once, without Enter.
   stdin.setRawMode(true);
   return new Promise((resolve) => {
     const settle = (answer: 'continue' | 'stop') => {
@@ -231,7 +231,7 @@ function pause(question: string, stop: AbortSignal): Promise<'continue' | 'stop'
     const leave = () => settle('stop');
     const hear = (chunk: Buffer) => {
       const keys = chunk.toString();
-      // In raw mode Ctrl-C arrives as a character.
+      // Ctrl-C arrives as a character too.
       if (keys.includes(CTRL_C)) process.kill(process.pid, 'SIGINT');
       else if (keys.includes(CTRL_D) || /q/i.test(keys)) leave();
       else if (/[\r\n]/.test(keys)) settle('continue');

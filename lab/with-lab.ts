@@ -4,7 +4,7 @@ import { type CreatedLab, type LabCreateOptions, makeLab, settingsOf } from './m
 import { Refusal } from './refusal.ts';
 import type { MakeOptions } from './settings.ts';
 
-/** The options of a practice node; the name, if given, is that of a running one. */
+/** The options of a practice node. A name means a running node. */
 export interface WithLabOptions extends Omit<MakeOptions, 'name'> {
   readonly name?: string;
 }
@@ -12,19 +12,19 @@ export interface WithLabOptions extends Omit<MakeOptions, 'name'> {
 /** A practice node for the time of one command. */
 export interface AcquiredLab {
   readonly lab: () => RunningLab;
-  /** Replaces it by a new one; absent if it is not ours. */
+  /** Replaces the node by a new one; absent if the user created it. */
   readonly remake?: () => Promise<void>;
-  /** Removes it if it is ours. */
+  /** Removes the node unless the user created it. */
   end(): Promise<void>;
 }
 
-/** A practice node of our own, with a name that nobody chose. */
+/** A temporary practice node with a generated name. */
 interface OwnLab {
   readonly name: string;
   readonly purpose: 'tour' | 'exam';
 }
 
-/** The named practice node; otherwise a new one, which ends with this process. */
+/** The named practice node; without a name, a new one that ends with this process. */
 export async function withLab(
   options: WithLabOptions,
   own: OwnLab,
@@ -39,7 +39,7 @@ export async function withLab(
   const stops = AbortSignal.any([stop, ending.signal]);
   const { settings, first } = await makeOwn(options, own, progress, stops);
   let created = first;
-  /** Settles when no creation is in progress; the last one then removes everything of this name. */
+  /** Settles when no creation is in progress, so that the removal leaves nothing of this name. */
   let making = Promise.resolve(created);
   return {
     lab: () => created,
@@ -75,8 +75,8 @@ async function makeOwn(
 }
 
 /**
- * Runs an action on a practice node and always ends the node afterwards. A stop ends it at once, with
- * everything that runs there: a failure after that counts as `stopped`.
+ * Runs an action on a practice node and always ends the node afterwards. A stop ends it at once,
+ * with everything that runs there: a failure after that counts as `stopped`.
  */
 export async function duringLab<T>(
   acquired: Pick<AcquiredLab, 'end'>,

@@ -24,7 +24,7 @@ function choose(names: readonly string[], made: readonly string[] = []) {
   return chooseTogether(breaks, names.map(asked), had).map(caseName);
 }
 
-test('a fault alone is made in its first form, and so are two that one kubelet has', () => {
+test('faults that the same kubelet can have are made in their first variants', () => {
   expect(choose(['orphaned-volume-metadata'])).toEqual(['orphaned-volume-metadata/active']);
   expect(choose(['stale-subpath-mount', 'leftover-volume-directory'])).toEqual([
     'stale-subpath-mount/configmap-active',
@@ -32,7 +32,7 @@ test('a fault alone is made in its first form, and so are two that one kubelet h
   ]);
 });
 
-test('of all faults those forms are made that one kubelet has, and what stops it comes last', () => {
+test('all faults together get variants of one kubelet, and the break that stops it is last', () => {
   const all = [...new Set(breaks.map(({ fault }) => fault))];
   expect(choose(['dead-volume-mount', ...all.filter((id) => id !== 'dead-volume-mount')])).toEqual([
     'stale-subpath-mount/configmap-active',
@@ -45,7 +45,7 @@ test('of all faults those forms are made that one kubelet has, and what stops it
   ]);
 });
 
-test('what a node has already decides which forms fit', () => {
+test('the earlier breaks of a node decide which variants fit', () => {
   expect(choose(['orphaned-volume-metadata'], ['stale-subpath-mount/secret-active'])).toEqual([
     'orphaned-volume-metadata/old-kubelet-active',
   ]);
@@ -89,7 +89,7 @@ test.each([
   expect(() => choose(names, made)).toThrow(new Error(why));
 });
 
-test('a real kubelet has the forms of its version', () => {
+test('a real kubelet gets the variants of its version', () => {
   const kubelet = { kind: 'real', program: '/kubelet', version: 'v1.36.3' } as const;
   const had = { made: [], settings: { ...SETTINGS, kubelet } };
   expect(chooseTogether(breaks, [asked('dead-volume-mount')], had)).toMatchObject([

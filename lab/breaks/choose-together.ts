@@ -16,8 +16,8 @@ interface Had {
 }
 
 /**
- * The requested breaks in an order in which they can be added to the earlier ones. Throws the reason if
- * that is not possible. Without a named variant, the first that fits the others.
+ * The requested breaks, in an order in which they can follow the earlier ones. A request without a
+ * variant gets the first that fits the others. Throws a Refusal if there is none.
  */
 export function chooseTogether(
   all: readonly Break[],
@@ -29,7 +29,7 @@ export function chooseTogether(
   const possible = asked.map((each) => formsOf(all, each, settings));
   const chosen = combination(possible, made, settings);
   if (!chosen) throw new Error(whyNotOneKubelet(made, possible, settings));
-  // Later breaks would wait for pods in vain, and a stopped kubelet cannot hang.
+  // A break that stops the kubelet comes last: later breaks would wait for pods in vain.
   return chosen.toSorted((one, other) => turnOf(one) - turnOf(other));
 }
 
@@ -66,7 +66,7 @@ function formsOf(
   { kind, fault, variant }: RequestedBreak,
   settings: LabSettings,
 ): readonly Break[] {
-  // A variant that is harmless under its kubelet must be named.
+  // A variant that is harmless under its kubelet is made only on request.
   const isMeant = (each: Break) =>
     variant === undefined ? each.expected.verdict === 'found' : each.variant === variant;
   const known = all.filter((each) => each.kind === kind && each.fault === fault && isMeant(each));
@@ -96,7 +96,7 @@ function combination(
   return undefined;
 }
 
-/** With a real kubelet, impossible breaks were left out before. */
+/** With a real kubelet, impossible breaks are left out earlier. */
 function haveOneKubelet(breaks: readonly Break[], { kubelet }: LabSettings): boolean {
   const habits = breaks.flatMap((each) => each.kubelet ?? []);
   return kubelet.kind === 'real' || versionWith(habits, kubelet.version) !== undefined;

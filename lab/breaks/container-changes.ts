@@ -2,7 +2,7 @@
 const PROGRAMS = ['cat', 'wait'];
 
 /**
- * New and removed containers of a pod change the processes of the node and their mounts. The shim of
+ * The lines for new or removed container processes of a pod, and for their mounts. The shim of
  * containerd is not in the pod's cgroup, and is recognized by its name.
  */
 export function processChanges(sign: '+' | '-', podUid: string): readonly string[] {

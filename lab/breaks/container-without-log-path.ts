@@ -25,7 +25,7 @@ const collectsAtOnce = notWithReal(
   'a real kubelet kills and collects what it does not know within seconds',
 );
 
-/** What a removal changes: the container, its sandbox, and their processes. */
+/** The changes by a removal: the container, its sandbox, and their processes. */
 function removed(
   made: readonly UnmanagedContainer[],
   ...more: readonly string[]

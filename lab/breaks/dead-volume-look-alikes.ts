@@ -21,7 +21,7 @@ async function runLivePod(node: PracticeNode, name: string): Promise<PodObject> 
   return pod;
 }
 
-/** What looks like a dead mount of a deleted pod, and blocks nothing. */
+/** States that resemble a dead mount of a deleted pod, but block nothing. */
 export const deadVolumeLookAlikes: readonly Break[] = lookAlikesOf('dead-volume-mount', [
   {
     variant: 'healthy-network-volume',

@@ -17,7 +17,7 @@ const LIVE = 'c0a10000-0000-4000-8000-000000000303';
 const SHARE = 'kubernetes.io~nfs/share';
 const CLAIM = 'kubernetes.io~csi/pvc-7';
 
-/** A network volume of a deleted pod; its server still answers. */
+/** Leaves a network volume of a deleted pod; its server still answers. */
 function leaveVolume(node: PracticeNode, podUid: string, volume: string): Promise<VolumeServer> {
   return leaveOrphan(podUid, (volumes) => serveVolume(node, 'healthy', join(volumes, volume)));
 }
@@ -37,7 +37,7 @@ const FREED = [
 ];
 const SHARE_GONE = `- mount ${volumePath(ORPHAN, SHARE)} `;
 const CLAIM_GONE = `- mount ${volumePath(ORPHAN, CLAIM)}/mount `;
-/** The kubelet continues and removes the pod's directory; the metadata file of a CSI volume stays. */
+/** The kubelet removes the pod's directory, except the metadata file of a CSI volume. */
 const GONE = [...FREED, `- file ${podFolder(ORPHAN)}`];
 const MOUNT_GONE = [...FREED, `- file ${volumePath(ORPHAN, CLAIM)}/mount`];
 
@@ -114,7 +114,7 @@ const active: readonly Variant[] = [
     expected: {
       ...ACTIVE,
       findings: 2,
-      // After the first, the kubelet hangs on the second.
+      // After the repair of the first mount, the kubelet hangs on the second.
       afterwards: [FAULT],
     },
     kubelet: HABITS.asksEveryServer,
@@ -126,7 +126,7 @@ const active: readonly Variant[] = [
   },
 ];
 
-/** A container has the filesystem mounted too: a forced unmount for the orphan would break it. */
+/** A container uses the same filesystem: a forced unmount for the orphan would break it. */
 const shared: readonly Variant[] = [
   {
     variant: 'shared-refused',
@@ -152,7 +152,7 @@ const shared: readonly Variant[] = [
   },
 ];
 
-/** A fault of its storage: reported, and never repaired by force. */
+/** A storage fault of a running pod: reported, and never repaired by force. */
 const ofLivePod: Variant = {
   variant: 'live-pod-refused',
   about: 'the server of a volume of a running pod stops responding',

@@ -2,23 +2,23 @@ import { expect, test } from 'vitest';
 import { caseName } from '../break.ts';
 import { breaks } from './index.ts';
 
-test('every break has a name of its own that a person can type', () => {
+test('every break has a unique name that a user can type', () => {
   const names = breaks.map(caseName);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z0-9-]+\/[a-z0-9-]+$/);
   const lookAlikes = breaks.filter(({ kind }) => kind === 'look-alike');
-  // Faults stand before look-alikes, and a look-alike is called by its variant alone.
+  // Faults come before look-alikes, and the name of a look-alike is only its variant.
   expect(breaks.slice(-lookAlikes.length)).toEqual(lookAlikes);
 });
 
-test('a look-alike is never to be found, and nothing is ever to be repaired of it', () => {
+test('a look-alike expects neither a finding nor a repair', () => {
   for (const { kind, expected } of breaks) {
     if (kind === 'look-alike') expect(expected).toMatchObject({ verdict: 'clear', repair: 'none' });
     else expect(expected.verdict === 'clear').toBe(expected.state === 'benign');
   }
 });
 
-test('a repair that is to be done has to change something, and no other may', () => {
+test('only a repair that is done has required changes', () => {
   for (const { expected } of breaks) {
     const { repair, must = [], changes = [] } = expected;
     if (repair === 'done') expect(must.length).toBeGreaterThan(0);

@@ -37,12 +37,12 @@ test.each([
   expect(real(version).toSorted()).toEqual(habits.toSorted());
 });
 
-test('our own kubelet takes on any habit', () => {
+test('the stand-in kubelet can have any behaviour', () => {
   const ours: KubeletChoice = { kind: 'stand-in', version: 'v1.18.8' };
   expect(habitsOf(ours)).toEqual(Object.keys(HABITS));
 });
 
-test('why a break is left out names the habit and the version', () => {
+test('the reason for leaving out a break names the behaviour and the version', () => {
   const settings = { kubelet: { kind: 'real', program: '/usr/bin/kubelet', version: 'v1.36.3' } };
   expect(lacks(HABITS.leavesStaleMounts)(settings as LabSettings)).toBe(
     'it needs a kubelet that does not remount a stale subPath (before 1.19), and this one is v1.36.3',

@@ -3,7 +3,7 @@ import { KUBELET_VERSIONS, type KubeletVersion, type LabSettings } from '../sett
 
 /** Leaves a stale subPath mount, and removes exactly the log path of a container. */
 const OLD: KubeletVersion = 'v1.18.8';
-/** Remounts a stale subPath, and removes everything that begins with the log path of a container. */
+/** Remounts a stale subPath, and removes all names that begin with the log path of a container. */
 const NEW: KubeletVersion = 'v1.36.3';
 
 /** A behaviour that only some versions of the kubelet have. */
@@ -75,7 +75,7 @@ export function notWithReal(why: string): LeftOut {
   return ({ kubelet }) => (kubelet.kind === 'real' ? why : undefined);
 }
 
-/** Its own changes would be attributed to the check. */
+/** The exam would attribute the kubelet's own changes to the check. */
 export const tidiesUp = notWithReal('a real kubelet removes such a container during the check');
 
 function hasHabit(version: string, isOf: Habit['isOf']): boolean {
@@ -84,8 +84,8 @@ function hasHabit(version: string, isOf: Habit['isOf']): boolean {
 }
 
 /**
- * The version of the stand-in kubelet with all these behaviours, preferably the current one; undefined
- * if there is none.
+ * The version of the stand-in kubelet with all these behaviours, preferably the current one;
+ * undefined if there is none.
  */
 export function versionWith(
   habits: readonly Habit[],

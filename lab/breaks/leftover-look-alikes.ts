@@ -21,7 +21,7 @@ async function runLivePod(node: PracticeNode): Promise<string> {
   return join(podFolder(LIVE), 'volumes');
 }
 
-/** What looks like a leftover of a volume in a search, and is none. */
+/** Directories that resemble a leftover of a volume, but are none. */
 export const leftoverLookAlikes: readonly Break[] = [
   ...lookAlikesOf('leftover-volume-directory', [
     {

@@ -27,19 +27,19 @@ const LIVE = 'c0a10000-0000-4000-8000-000000000403';
 const PILE = 12;
 const MANY = 5_000;
 
-/** Every leftover is removed, and nothing else of the pod. */
+/** The repair removes every leftover, and nothing else of the pod. */
 function pileGone(podUid: string): readonly string[] {
   const volume = volumePath(podUid, `${PLUGIN}/${VOLUME}`);
   return Array.from({ length: PILE }, (_, index) => `- file ${leftoverName(volume, index)} folder`);
 }
 
-/** Then nothing is left of the orphaned pod, so the kubelet removes its directory. */
+/** After the repair the kubelet can remove the directory of the orphaned pod. */
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
   must: [`- file ${podFolder(ORPHAN)} folder`],
   changes: [`- file ${podFolder(ORPHAN)}/`],
 };
-/** Something is left, and so is the directory. */
+/** The directory of the pod stays, because it is not empty after the repair. */
 const PILE_GONE: Expected = { ...ACTIVE, must: pileGone(ORPHAN), changes: [] };
 
 function ofOrphan(

@@ -24,11 +24,11 @@ test('a program in Go refuses a folder that is there, which the kernel would rep
 
 test('a folder with something in it the kernel refuses by itself', async () => {
   writeFileSync(join(target, 'data'), 'of another\n');
-  // Either word is allowed by POSIX.
+  // POSIX allows both error codes.
   expect(await rename(volume, target)).toMatch(/^(ENOTEMPTY|EEXIST)$/);
 });
 
-test('where nothing is in the way a program in Go renames too', async () => {
+test('os.Rename of Go succeeds if the target does not exist', async () => {
   expect(await renameAsGo(volume, join(folder, 'free'))).toBeUndefined();
   expect(existsSync(join(folder, 'free', 'data'))).toBe(true);
 });

@@ -26,8 +26,8 @@ export function leave(path: string): void {
 export type Rename = (from: string, to: string) => Promise<string | undefined>;
 
 /**
- * The repeated teardown of such a plugin: it creates a directory, fails to rename the volume to it, and
- * leaves it behind.
+ * The repeated teardown of such a plugin: it creates a directory, fails to rename the volume to it,
+ * and leaves it behind.
  */
 export async function tearDown(volume: string, tries: number, rename: Rename): Promise<void> {
   for (let index = 0; index < tries; index += 1) {
@@ -39,7 +39,7 @@ export async function tearDown(volume: string, tries: number, rename: Rename): P
   }
 }
 
-/** As the kernel renames: it replaces an empty directory, and refuses while the volume is mounted. */
+/** rename(2): it replaces an empty directory, and fails while the volume is mounted. */
 export const rename: Rename = async (from, to) => {
   try {
     await renameFile(from, to);
@@ -49,14 +49,14 @@ export const rename: Rename = async (from, to) => {
   }
 };
 
-/** As os.Rename since Go 1.8: it checks first, and refuses an existing directory. */
+/** os.Rename since Go 1.8: it checks first, and returns an error for an existing directory. */
 export const renameAsGo: Rename = async (from, to) => {
   const [volume, target] = [await lstat(from), await lstat(to).catch(() => undefined)];
   const isThere = target?.isDirectory() && (target.dev !== volume.dev || target.ino !== volume.ino);
   return isThere ? 'EEXIST' : rename(from, to);
 };
 
-/** The error of the last attempt as a kubelet logs it: the stand-in has no such plugin. */
+/** Logs the error of the last attempt as a kubelet would: the stand-in has no such plugin. */
 export function logTeardown(
   { settings }: PracticeNode,
   podUid: string,
@@ -75,7 +75,7 @@ export function logTeardown(
   appendFileSync(PLACES.kubeletLog, `${klogLine(line, new Date(), process.pid)}\n`);
 }
 
-/** One for each fault: a holder has the mounts that existed when it started. */
+/** One holder per fault, because a holder has only the mounts that existed when it started. */
 const HOLDERS = {
   'leftover-volume-directory': {
     name: 'exporter',
@@ -88,9 +88,9 @@ const HOLDERS = {
 } as const;
 
 /**
- * Mounts something, runs a container with the node's directories, such as a metrics exporter, and
- * unmounts it on the node. The container has its own mount namespace: it holds what was mounted below
- * the kubelet's root at its start.
+ * Mounts a filesystem, starts a container with the node's directories, such as a metrics exporter,
+ * and unmounts the filesystem on the node. The container has its own mount namespace, so it still
+ * holds the mount.
  */
 export async function letItBeHeld(
   node: PracticeNode,

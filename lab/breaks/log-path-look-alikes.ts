@@ -96,7 +96,7 @@ export const logPathLookAlikes: readonly Break[] = lookAlikesOf(
     ...each,
     kubelet: HABITS.removesByPattern,
     make: (node) => {
-      // It removes containers only where the look-alike asks for it.
+      // The kubelet removes containers only if the look-alike needs that.
       setCollects(node, false);
       return each.make(node);
     },

@@ -14,8 +14,8 @@ export function podFolder(podUid: string): string {
 }
 
 /**
- * Creates the directory of a deleted pod, as a forced deletion leaves it. It is filled elsewhere and
- * renamed last, with its mounts: a kubelet would remove it while it is empty.
+ * Creates the directory of a deleted pod, as a forced deletion leaves it. It is filled under
+ * another path and renamed last, with its mounts: a kubelet would remove an empty one.
  */
 export async function leaveOrphan<T>(
   podUid: string,

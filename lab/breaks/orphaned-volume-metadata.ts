@@ -29,10 +29,10 @@ const ACTIVE: Expected = {
   changes: [`- file ${podFolder(ORPHAN)}/`, `+ file ${SET_ASIDE}`],
 };
 
-/** What KubeDiag cannot decide is unknown, and `recover` does not touch it. */
+/** KubeDiag cannot decide: the verdict is unknown, and `recover` changes nothing. */
 const LEFT_ALONE: Expected = { verdict: 'unknown', repair: 'none' };
 
-/** Somebody unmounted a CSI volume without the kubelet, so its metadata file outlives the pod. */
+/** A CSI volume was unmounted without the kubelet, so its metadata file outlives the pod. */
 async function leaveFile(
   node: PracticeNode,
   more: (folder: string) => Promise<void> | void = () => {},
@@ -43,7 +43,7 @@ async function leaveFile(
     writeVolumeFile(folder, 'pvc-7');
     mkdirSync(join(folder, 'mount'));
     await more(folder);
-    // The kubelet may log another pod; then only the age shows that nothing is about to remove it.
+    // If the kubelet logs another pod, only the age shows that this one will not be removed soon.
     for (const path of [join(folder, 'vol_data.json'), folder]) makeOlder(path);
   });
   await node.until('the kubelet logs an error about the deleted pod', () => {
@@ -55,8 +55,8 @@ async function leaveFile(
 /**
  * ... There were a total of 2 errors similar to this. ... numErrs=2
  *
- * The log names only the first of several deleted pods. The second line comes from a cleanup that began
- * after this one was left behind.
+ * The log names only the first of several deleted pods. The second such line comes from a cleanup
+ * that began after this pod was left behind.
  */
 const COMPLAINT = /There were a total of \d+ errors|numErrs=\d+/g;
 
@@ -87,7 +87,7 @@ export const orphanedVolumeMetadata: readonly Break[] = faultsOf(FAULT, [
     variant: 'held-elsewhere',
     about: 'a container still holds the mount of the volume whose metadata file was left behind',
     expected: LEFT_ALONE,
-    // A newer one removes the empty folder, and with it the kernel takes the mount from the container.
+    // A newer kubelet removes the empty mount point, which also unmounts it in the container.
     kubelet: HABITS.leavesEmptyFolders,
     make: (node) => leaveFile(node, (folder) => letItBeHeld(node, FAULT, join(folder, 'mount'))),
   },

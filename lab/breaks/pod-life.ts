@@ -22,7 +22,7 @@ export async function untilItRuns(node: PracticeNode, pod: PodObject): Promise<v
   });
 }
 
-/** Ends all containers of a pod as a crash does: the kubelet decides whether to restart them. */
+/** Kills all containers of a pod as a crash does: the kubelet decides whether to restart them. */
 export async function endContainers(node: PracticeNode, pod: PodObject): Promise<void> {
   for (const { id } of await newestContainers(node, pod)) await node.runtime.stopContainer(id);
 }
@@ -65,7 +65,7 @@ function subpathMounts(podUid: string): readonly SubpathMount[] {
     .map(([, , , root = '', target = '']) => ({ target, isStale: root.endsWith('//deleted') }));
 }
 
-/** The newest of each container of a pod. */
+/** The newest attempt of each container of a pod. */
 export async function newestContainers(
   node: PracticeNode,
   { metadata }: PodObject,

@@ -26,7 +26,7 @@ export async function serveVolume(
   };
 }
 
-/** Silences volumes, and waits until the kubelet hangs on one. Its health check notices that later. */
+/** Makes servers silent, and waits until the kubelet hangs. Its health check fails only later. */
 export async function hangKubelet(
   node: PracticeNode,
   ...servers: readonly VolumeServer[]

@@ -154,6 +154,6 @@ async function runAndChange(
 
 export const staleSubpathLookAlikes: readonly Break[] = lookAlikesOf(
   'stale-subpath-mount',
-  // The kubelet would not repair it, except in the one case that needs this.
+  // By default a kubelet that does not remount a stale subPath; one look-alike needs the other.
   lookAlikes.map((each) => ({ kubelet: HABITS.leavesStaleMounts, ...each })),
 );

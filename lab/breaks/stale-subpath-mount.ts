@@ -18,14 +18,14 @@ import { faultsOf, type Variant } from './variants.ts';
 interface Patient {
   /** "configmap": the beginning of the variant's name. */
   readonly name: string;
-  /** What is mounted, for a person. */
+  /** The mounted object, for the description. */
   readonly what: string;
   readonly uid: string;
   /** The source of the volume. */
   readonly source: Readonly<Record<string, unknown>>;
   readonly mounted: (text: string) => readonly KubernetesObject[];
   readonly labels?: (text: string) => Readonly<Record<string, string>>;
-  /** By the name of the container; by default one that mounts the file. */
+  /** By container name; by default one container that mounts the file. */
   readonly mounts?: Readonly<Record<string, readonly VolumeMountManifest[]>>;
 }
 
@@ -102,7 +102,7 @@ function podOf(patient: Patient, text: string): PodObject {
   });
 }
 
-/** Runs the pod, then changes what it mounts: the mounted file is then deleted. */
+/** Runs the pod, then changes the mounted object, so that the kubelet deletes the mounted file. */
 async function makeStale(patient: Patient, node: PracticeNode): Promise<PodObject> {
   await runPod(node, podOf(patient, 'first'), patient.mounted('first'));
   const pod = podOf(patient, 'second');
@@ -173,7 +173,7 @@ function mountsOf(patient: Patient, ...signs: readonly ('-' | '+')[]): readonly 
   );
 }
 
-/** The mount also hides its mount point, which then changes. */
+/** A mount covers its mount point, so the file line of the mount point changes too. */
 function mountChanges({ uid }: Patient): readonly string[] {
   return announced('mount', 'file').map((start) => `${start} ${subpathsOf(uid)}/`);
 }

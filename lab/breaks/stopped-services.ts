@@ -7,7 +7,7 @@ import { startKubelet } from '../set-up.ts';
 import { notWithReal } from './kubelet-habits.ts';
 import { faultsOf, lookAlikesOf } from './variants.ts';
 
-/** Without the service the node is down, and only a person can know whether to start it again. */
+/** The node does not work without the service, but only its administrator may start it again. */
 const DOWN = {
   expected: { verdict: 'found', state: 'active', repair: 'refused' },
   stopsPods: 'stopped',

@@ -24,13 +24,13 @@ export const BROKER: UnmanagedContainer = {
   },
 };
 
-/** Before 1.13 it had no label: only its names and its image identify it. */
+/** Before 1.13 the broker had no label: only its names and its image identify it. */
 export const OLD_BROKER: UnmanagedContainer = {
   pod: BROKER.pod,
   container: { name: 'mqtt', image: IMAGE_NAMES.broker },
 };
 
-/** The leftover of a `keadm` that was killed while it copied files from its installation package. */
+/** The leftover of a `keadm` that was killed while it copied files from its package. */
 export const INSTALLATION: UnmanagedContainer = {
   pod: { name: 'edgecore', namespace: '', uid: '' },
   container: { name: 'container', image: IMAGE_NAMES.installation },
@@ -48,7 +48,7 @@ export const UNMANAGED: UnmanagedContainer = {
   container: { name: 'agent' },
 };
 
-/** Its last state: only after it has exited does the kubelet remove it. */
+/** The final state of the container. The kubelet removes only an exited one. */
 export type Fate = 'created' | 'running' | 'exited';
 
 export async function makeUnmanaged(
@@ -71,8 +71,8 @@ export async function makeUnmanaged(
 }
 
 /**
- * Runs an action while a real kubelet is stopped. It kills an unknown pod within two seconds, which on a
- * busy machine is before the pod is complete. The stand-in does not kill such pods.
+ * Runs an action while a real kubelet is stopped: it would kill an unknown pod within two seconds,
+ * on a busy machine before the pod is complete. The stand-in does not kill unknown pods.
  */
 async function holdKubelet<T>(
   { settings: { kubelet } }: PracticeNode,
@@ -88,7 +88,7 @@ async function holdKubelet<T>(
   });
 }
 
-/** Waits until the kubelet has tried to remove it and logged where it failed. */
+/** Waits until the kubelet has logged that it could not remove this file. */
 export async function untilStuckAt(node: PracticeNode, name: string): Promise<void> {
   await node.until(`the kubelet deletes of / and gets stuck at ${name}`, () =>
     readFileSync(PLACES.kubeletLog, 'utf8').includes(`remove ${name}: `),

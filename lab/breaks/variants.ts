@@ -5,7 +5,7 @@ import { lacks } from './kubelet-habits.ts';
 /** One way to make a fault. */
 export type Variant = Omit<Break, 'kind' | 'fault'>;
 
-/** The variants of a fault. One that needs a behaviour is left out on a real kubelet without it. */
+/** The variants of a fault. A real kubelet without the needed behaviour cannot have a variant. */
 export function faultsOf(fault: string, variants: readonly Variant[]): readonly Break[] {
   return variants.map((each) => {
     const { kubelet, leftOut = kubelet && lacks(kubelet) } = each;

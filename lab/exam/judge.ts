@@ -106,8 +106,8 @@ export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
 }
 
 /**
- * The problems of the repair: it must have the expected result and the right exit code, also if there
- * is nothing to repair, or if the check after the repair finds this fault again.
+ * The problems of the repair: it must have the expected result and the right exit code, also if
+ * there is nothing to repair, or if the check after the repair finds this fault again.
  */
 export function judgeRepair({ expected, fault }: Pick<Case, 'expected' | 'fault'>, ran: Recovered) {
   const { repair, verdict, afterwards = [] } = expected;

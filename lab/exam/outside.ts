@@ -10,8 +10,8 @@ import { unlessGone } from '../unless-gone.ts';
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
- * The mounts, processes, directories and cgroups of these labs on the machine. The machine does other
- * work at the same time, so only objects with one of these names count.
+ * The mounts, processes, directories and cgroups of these labs on the machine. The machine does
+ * other work at the same time, so only objects with one of these names count.
  */
 export function outsideOf(names: readonly string[]): readonly string[] {
   const isOurs = (name: string) => names.includes(name);

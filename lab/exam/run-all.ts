@@ -20,8 +20,8 @@ export interface ExamWatch {
 }
 
 /**
- * Runs every case, each on a node at rest. Several nodes share the cases, because a case mostly waits.
- * After an interruption it returns the results of the finished cases.
+ * Runs every case, each on a node at rest. Several nodes share the cases, because a case mostly
+ * waits. After an interruption it returns the results of the finished cases.
  */
 export async function runAll(
   cases: readonly Break[],

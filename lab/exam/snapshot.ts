@@ -46,7 +46,7 @@ const ASIDE: readonly ((line: string) => boolean)[] = [
   // The root filesystem of a container; the container has a line of its own.
   (line) => line.startsWith('mount /run/containerd/io.containerd.runtime.v2.task/'),
   // A real kubelet writes the hosts file of a container if it already knows the pod's address;
-  // otherwise the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods/..."
+  // otherwise the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods..."
   (line) => /(^file \S+\/etc-hosts|^mount in .*: \/etc\/hosts) /.test(line),
 ];
 
@@ -80,7 +80,7 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   };
 }
 
-/** "cat of pod UID": all containers run the same program, so the pod tells them apart. */
+/** "cat of pod UID": all containers run the same program, so their pods distinguish them. */
 function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things): string {
   const isOf = (pod: ListedPod) => {
     const inside = containers.filter(({ podId }) => podId === pod.id);
@@ -92,7 +92,7 @@ function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things):
   return pod ? `${words} of pod ${pod.uid}` : words;
 }
 
-/** The mounts of a container or another process with its own mount namespace; none if it is ending. */
+/** The mounts of a process with its own mount namespace, such as a container; none if it exits. */
 function linesInside(
   namespace: string,
   table: readonly string[],

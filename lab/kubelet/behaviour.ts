@@ -14,8 +14,8 @@ export interface KubeletContext {
 /** The differences between versions that matter for the faults. */
 export interface Behaviour {
   /**
-   * reused: an existing subPath mount is reused although its source is gone (kubernetes 68211, every
-   * 1.18). compared: it is bound again if the source has changed (since 1.19).
+   * reused: an existing subPath mount is reused although its source is gone (kubernetes 68211,
+   * every 1.18). compared: it is bound again if the source has changed (since 1.19).
    */
   readonly subpaths: 'reused' | 'compared';
   /** asks: calls stat, which hangs on a dead server. table: reads the mount table (since 1.30). */
@@ -24,7 +24,7 @@ export interface Behaviour {
   readonly looksIntoCsi: boolean;
   /** Whether it removes empty volume directories of orphaned pods (since 1.20.10). */
   readonly cleansLeftovers: boolean;
-  /** path: removes exactly the log. pattern: removes LOGPATH* (since 1.18.9), which may be relative. */
+  /** path: removes only the log. pattern: removes LOGPATH* (since 1.18.9), also a relative one. */
   readonly removesLogs: 'path' | 'pattern';
 }
 

@@ -8,7 +8,7 @@ export interface Collector extends Omit<KubeletContext, 'kubeletRoot'> {
   readonly guard: () => void;
 }
 
-/** Stops running containers of pods that the kubelet does not know; garbage collection removes them. */
+/** Stops containers of pods that the kubelet does not know; `collectContainers` removes them. */
 export async function killUnknownContainers(
   podUids: ReadonlySet<string>,
   { runtime, say, wording }: Collector,

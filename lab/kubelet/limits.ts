@@ -1,6 +1,6 @@
 /**
- * Practice time: a minute of a kubelet is a second here, so that a user need not wait five minutes to
- * see a fault. Garbage collection, back-off and the health check use this clock.
+ * Practice time: a minute of a kubelet is a second here, so that a user need not wait five minutes
+ * to see a fault. Garbage collection, back-off and the health check use this clock.
  */
 export const PRACTICE_MINUTE_MS = 1_000;
 /** The period of the sync loop. */

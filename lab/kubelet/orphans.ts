@@ -17,8 +17,8 @@ export interface CleanedUp {
 }
 
 /**
- * Cleans up after deleted pods. File operations run in threads, so that the HTTP server of the kubelet
- * still answers if a mount hangs; but the sync loop waits for them, and hangs.
+ * Cleans up after deleted pods. File operations run in threads, so that the HTTP server of the
+ * kubelet still answers if a mount hangs; but the sync loop waits for them, and hangs.
  */
 export async function cleanUpOrphans(
   known: ReadonlySet<string>,

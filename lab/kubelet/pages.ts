@@ -56,9 +56,9 @@ const UNHEALTHY: Readonly<Record<KubeletVersion, string>> = {
 };
 
 /**
- * A goroutine dump, recorded from a real kubelet of that minor version without irrelevant goroutines.
- * Blocked: the sync loop hangs on a dead mount of an orphaned pod. Each: one entry per goroutine
- * (debug=2). Counted: one entry per stack (debug=1).
+ * A goroutine dump, recorded from a real kubelet of that minor version without irrelevant
+ * goroutines. Blocked: the sync loop hangs on a dead mount of an orphaned pod. Each: one entry per
+ * goroutine (debug=2). Counted: one entry per stack (debug=1).
  */
 function dumpOf(
   version: KubeletVersion,

@@ -76,7 +76,7 @@ export class PodFolder {
     return mounts;
   }
 
-  /** Unmounts everything, innermost first, and removes the directory. The containers must be gone. */
+  /** Unmounts all volumes and removes the directory. The containers must be gone. */
   async tearDown(): Promise<void> {
     await unmountBelow(this.#folder);
     rmSync(this.#folder, { recursive: true, force: true });

@@ -161,8 +161,8 @@ export class PodWorker {
     const options = { name, attempt, mounts };
     const id = await context.runtime.createContainer(podId, this.#pod, options);
     await this.#run(name, id, context);
-    // If a subPath is unmounted after our check, the container gets an empty mount point. A real kubelet
-    // has this race too; here it is more likely, because each mount runs a program.
+    // If a subPath is unmounted after our check, the container gets an empty mount point. A real
+    // kubelet has this race too; here it is more likely, because each mount runs a program.
     if (hasLostSubpath(mounts)) await context.runtime.stopContainer(id);
   }
 

@@ -32,7 +32,7 @@ function matchesOf(path: string): readonly string[] {
   );
 }
 
-/** Like os.Remove of Go: removes a file, a link or an empty directory. A missing one is no error. */
+/** Like os.Remove of Go: a file, a link or an empty directory; a missing one is no error. */
 function failureAt(name: string): string | undefined {
   if (typeof tried(() => unlinkSync(name)) !== 'string') return undefined;
   const code = tried(() => rmdirSync(name));

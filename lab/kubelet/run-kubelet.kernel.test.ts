@@ -54,7 +54,7 @@ const endContainer =
   `for process in /proc/[0-9]*; do grep -qs pod${WEB_POD.uid} $process/cgroup && ` +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
   'kill -9 ${process#/proc/}; done; true';
-/** A command that prints a page of the kubelet: not every node has curl, or the Node.js that we run on. */
+/** A command that prints a page of the kubelet, without curl and without our Node.js. */
 function page(path: string): string {
   const ask = String.raw`printf "GET ${path} HTTP/1.0\r\n\r\n" >&3; sed "1,/^\r\$/d" <&3`;
   return `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${READ_ONLY_PORT}; ${ask}'`;
@@ -69,13 +69,13 @@ afterAll(async () => {
   await lab('down', NAME);
 });
 
-test('it runs nowhere but on a practice node', async () => {
+test('the stand-in kubelet runs only on a practice node', async () => {
   const { code, stderr } = await runProgram([EXECUTABLE, 'lab-part', 'kubelet']);
   expect(code).not.toBe(0);
   expect(stderr).toContain('not a practice node');
 });
 
-test('it can be profiled, and its goroutines be seen, as those of any kubelet', async () => {
+test('the stand-in kubelet serves a CPU profile and a goroutine dump', async () => {
   const profiled = await lab('run', NAME, '--', 'kubediag', 'profile', 'kubelet', '--seconds', '2');
   expect(profiled).toMatchObject({ code: 0 });
   expect(profiled.stdout).toMatch(/^\d+ ms of cpu in 2\.\d s .*functions$/m);
@@ -100,7 +100,7 @@ test('v1.18.8 reuses a subPath mount whose source is gone, so its container cann
   );
 });
 
-test('v1.36.3 mounts it again when its container starts again', async () => {
+test('v1.36.3 remounts a stale subPath when the container restarts', async () => {
   await report({ version: 'v1.36.3', collects: true });
   await put(settings('changed again\n'));
   await until('the source is gone', mountLine, /\/\/deleted /);
@@ -109,7 +109,7 @@ test('v1.36.3 mounts it again when its container starts again', async () => {
   expect(await on(mountLine)).not.toContain('deleted');
 });
 
-test('a pod that is taken away leaves nothing', async () => {
+test('a deleted pod leaves nothing behind', async () => {
   const pod = { name: 'short', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cff' };
   const volumes = [
     { name: 'settings', configMap: { name: SETTINGS } },
@@ -127,7 +127,7 @@ test('a pod that is taken away leaves nothing', async () => {
   await until('they are gone', `${mounts}; ls -d ${podFolder(pod.uid)}`, '0\n');
 });
 
-test('a dead mount of an orphan holds it up: it still answers, and takes up no pod', async () => {
+test('a dead mount of an orphan blocks the sync loop: HTTP answers, but no pod starts', async () => {
   await report({ version: 'v1.18.8', collects: true });
   const orphan = `${podFolder('1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfe')}/volumes/kubernetes.io~nfs/a`;
   const late = { name: 'late', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfd' };

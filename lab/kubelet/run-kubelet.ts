@@ -21,12 +21,12 @@ import { klogLine } from './wording.ts';
 const SECURE_PORT = 10_250;
 
 /**
- * A small stand-in kubelet: it syncs pods with their objects, and has the bugs of a chosen version. It
- * deletes for real, so it runs on a practice node only.
+ * A small stand-in kubelet: it syncs pods with their objects, and has the bugs of a chosen version.
+ * It deletes real files, so it runs only on a practice node.
  */
 export async function runKubelet(words: readonly string[]): Promise<void> {
   const { name } = checkInside();
-  // Only the name: setting the title would overwrite the command line, which holds the flags.
+  // process.title would also overwrite the command line, which has the flags.
   writeFileSync('/proc/self/comm', 'kubelet');
   const { values } = parseArgs({ args: [...words], strict: false });
   const flag = (key: string) => String(values[key] ?? '');
@@ -56,7 +56,7 @@ function textNow(): KubeletChanges {
 async function collectAgainAndAgain(loop: SyncLoop): Promise<never> {
   for (;;) {
     await sleep(PRACTICE_MINUTE_MS);
-    // Before it has read its pods, all of them would be unknown.
+    // Before the first iteration has read the pods, all of them would be unknown.
     if (!textNow().collects || !loop.hasTurned) continue;
     const collector = { ...loop.context(), guard: checkInside };
     try {

@@ -12,16 +12,16 @@ import type { VolumeSources } from './read-objects.ts';
 import { WORDINGS } from './wording.ts';
 
 export interface SyncLoopOptions extends Pick<KubeletContext, 'kubeletRoot' | 'runtime' | 'say'> {
-  /** Both are called in each iteration. */
+  /** Called in each iteration, like `objects`. */
   readonly words: () => KubeletChanges;
   readonly objects: () => VolumeSources;
-  /** Called when an iteration begins with another version: the work of the old one is done. */
+  /** Called when an iteration begins with another version than the previous iteration. */
   readonly onVersion: (version: KubeletVersion) => void;
 }
 
 /**
- * The single loop in which a kubelet handles its pods. It also cleans up after deleted pods: if that
- * hangs on a dead mount, no pod is started, changed or ended any more.
+ * The single loop in which a kubelet handles its pods. It also cleans up after deleted pods: if the
+ * cleanup hangs on a dead mount, the kubelet no longer starts, changes or deletes any pod.
  */
 export class SyncLoop {
   readonly #options: SyncLoopOptions;
@@ -39,7 +39,7 @@ export class SyncLoop {
     this.#options = options;
   }
 
-  /** The pods that it has read; not those that arrived while it hangs. */
+  /** The pods that the loop has read; not those that arrived while it hangs. */
   get pods(): readonly KubernetesObject[] {
     return [...this.#workers.values()].map(({ listed }) => listed);
   }
@@ -52,7 +52,7 @@ export class SyncLoop {
     return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
-  /** Whether it has read all its pods. */
+  /** Whether the first iteration is complete. */
   get hasTurned(): boolean {
     return this.#hasTurned;
   }
@@ -66,7 +66,7 @@ export class SyncLoop {
     return this.#enteredAt === undefined || Date.now() - this.#enteredAt <= SILENCE_MS;
   }
 
-  /** Whether its cleanup hangs on a server now: a goroutine dump shows it then. */
+  /** Whether the cleanup hangs on a server now: the goroutine dump must show that. */
   get isHeldUp(): boolean {
     return this.#isCleaning && someThreadWaits(process.pid);
   }
@@ -75,7 +75,7 @@ export class SyncLoop {
     let pauseMs = LOOP_MS;
     for (;;) {
       const failure = await this.#tryIteration();
-      // Before its first iteration it only waits for the runtime.
+      // Before the first complete iteration, the loop only waits for the runtime.
       if (failure !== undefined && this.#hasTurned) {
         const { say, wording } = this.context();
         say(wording.loopSkips(`[container runtime is down: ${failure}]`));
@@ -148,7 +148,7 @@ export class SyncLoop {
     return version;
   }
 
-  /** For this version; by default for that of the next iteration. */
+  /** The context for this version; by default for the version of the next iteration. */
   context(version = this.#options.words().version): KubeletContext {
     const { kubeletRoot, runtime, say } = this.#options;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];

@@ -6,7 +6,7 @@ import type { Files, VolumeSources } from './read-objects.ts';
 export interface VolumePlace {
   /** The name of its directory: "kubernetes.io~configmap". */
   readonly plugin: string;
-  /** Whether it has a filesystem of its own in memory. */
+  /** Whether the volume is a tmpfs. */
   readonly isInMemory: boolean;
 }
 
@@ -18,7 +18,7 @@ const WRITTEN: Readonly<Record<string, VolumePlace>> = {
   downwardAPI: { plugin: 'kubernetes.io~downward-api', isInMemory: true },
 };
 
-/** Undefined for a kind that others mount, such as a claim. */
+/** Undefined for a kind that a driver mounts, such as a persistentVolumeClaim. */
 export function placeOf({ kind, source }: Volume): VolumePlace | undefined {
   if (kind === 'emptyDir') {
     const isInMemory = textAt(source, 'medium') === 'Memory';

@@ -11,7 +11,7 @@ const POD = podIn({
 });
 const [old, current] = [WORDINGS['v1.18.8'], WORDINGS['v1.36.3']];
 
-test('v1.18.8 logs orphans with the recorded messages of a real one', () => {
+test('v1.18.8 logs orphans with the messages of a real kubelet', () => {
   const error = `orphaned pod "${UID}" found, but volume paths are still present on disk`;
   expect(klogLine(old.orphansLeft([error]), NOW, 132)).toBe(
     `E1115 15:12:15.061000     132 kubelet_volumes.go:154] ${error} : There were a total of 1 errors ` +
@@ -19,7 +19,7 @@ test('v1.18.8 logs orphans with the recorded messages of a real one', () => {
   );
 });
 
-test('v1.36.3 logs orphans with the recorded messages of a real one', () => {
+test('v1.36.3 logs orphans with the messages of a real kubelet', () => {
   const error = `orphaned pod "${UID}" found, but error occurred when trying to remove the volumes dir: not a directory`;
   expect(klogLine(current.orphansLeft([error]), NOW, 124)).toBe(
     'E1115 15:12:15.061000     124 kubelet_volumes.go:261] "There were many similar errors. Turn up ' +
@@ -30,7 +30,7 @@ test('v1.36.3 logs orphans with the recorded messages of a real one', () => {
   );
 });
 
-test('a container whose logs cannot be removed is logged as in each version', () => {
+test('each version has its own message for container logs that cannot be removed', () => {
   const error = 'failed to remove container "ca80" log "boot": remove boot: directory not empty';
   expect(old.removalFails('ca80', error)).toMatchObject({
     place: 'kuberuntime_gc.go:143',
@@ -41,7 +41,7 @@ test('a container whose logs cannot be removed is logged as in each version', ()
   );
 });
 
-test('new and deleted pods are logged as in each version', () => {
+test('each version has its own messages for new and deleted pods', () => {
   expect(old.podsChange('ADD', [POD]).text).toBe(`SyncLoop (ADD, "api"): "web-0_practice(${UID})"`);
   expect(current.podsChange('DELETE', [POD]).text).toBe(
     '"SyncLoop DELETE" source="api" pods=["practice/web-0"]',

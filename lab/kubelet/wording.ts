@@ -24,7 +24,7 @@ function structured(message: string, fields: Readonly<Record<string, string | nu
   return [JSON.stringify(message), ...args].join(' ');
 }
 
-/** How one version of the kubelet says what happens to it. */
+/** The log messages of one version of the kubelet. */
 export interface Wording {
   loopStarts(): LogLine;
   loopSkips(why: string): LogLine;
@@ -33,9 +33,9 @@ export interface Wording {
   syncFails(pod: Pod, error: string): LogLine;
   removalFails(containerId: string, error: string): LogLine;
   collectionFails(error: string): LogLine;
-  /** The first of many stands for all of them. */
+  /** Shows the first error and the number of errors. */
   orphansLeft(errors: readonly string[]): LogLine;
-  /** It could not find out whether something of an orphan is mounted. */
+  /** The kubelet could not check whether a volume of an orphan is mounted. */
   orphanNotSeen(podUid: string, error: string): LogLine;
   unknownContainerKilled(podUid: string, name: string): LogLine;
 }
@@ -132,7 +132,7 @@ export const WORDINGS: Readonly<Record<KubeletVersion, Wording>> = {
   'v1.36.3': V1_36,
 };
 
-/** Only kubelets that clean up after orphans themselves say this, and only v1.36.3 of ours does. */
+/** Messages of kubelets that clean up after orphans; of our versions, only v1.36.3 does. */
 const CLEANED = {
   'volume from pod': 'kubelet_volumes.go:133',
   'volume subpath from pod': 'kubelet_volumes.go:150',

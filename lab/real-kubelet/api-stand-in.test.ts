@@ -60,7 +60,7 @@ async function* watched(url: string): AsyncGenerator<{ type: string; object: Sto
   }
 }
 
-test('pods of the files are listed by their node, with what a scheduler and an API server add', async () => {
+test('pods are listed by their node, with the defaults of a scheduler and an API server', async () => {
   const { files, ask, write } = await api();
   const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
   write('pods/shop/web.json', { ...POD, spec: { containers: [{ name: 'app' }], volumes } });
@@ -87,7 +87,7 @@ test('pods of the files are listed by their node, with what a scheduler and an A
   expect(elsewhere.body.items).toEqual([]);
 });
 
-test('a watch sends later changes of the files, also after a list', async () => {
+test('a watch sends changes of the files since the list', async () => {
   const { folder, files, url, ask, write } = await api();
   write('configmaps/shop/settings.json', { kind: 'ConfigMap', metadata: { name: 'settings' } });
   write('configmaps/shop/other.json', { kind: 'ConfigMap', metadata: { name: 'other' } });
@@ -97,7 +97,7 @@ test('a watch sends later changes of the files, also after a list', async () => 
   const { body } = await ask('GET', `${path}?${selector}`);
   expect(body.items).toHaveLength(1);
   const from = `resourceVersion=${body.metadata.resourceVersion}`;
-  // Between a list and the watch that follows it nothing is lost.
+  // A change between a list and the next watch is not lost.
   write('configmaps/shop/settings.json', {
     kind: 'ConfigMap',
     metadata: { name: 'settings' },
@@ -118,7 +118,7 @@ test('a watch sends later changes of the files, also after a list', async () => 
   });
 });
 
-test('a watch from too long ago must list again, and so must one without a list', async () => {
+test('a watch from an expired resourceVersion, or from none, must list first', async () => {
   const { store, ask } = await api();
   const place = { resource: 'leases', namespace: 'kube-node-lease', name: 'practice' };
   for (let round = 0; round < CHANGES_MAX + 2; round += 1) {
@@ -132,7 +132,7 @@ test('a watch from too long ago must list again, and so must one without a list'
   expect(await ask('GET', `${path}&sendInitialEvents=true`)).toMatchObject({ code: 422 });
 });
 
-test('a status is merged by the order that comes with it, and the rest of the pod stays', async () => {
+test('a status patch is merged by its $setElementOrder, and the rest of the pod stays', async () => {
   const { files, ask, write } = await api();
   const pod = { ...POD, spec: { containers: [{ name: 'app' }] } };
   write('pods/shop/web.json', pod);
@@ -143,7 +143,7 @@ test('a status is merged by the order that comes with it, and the rest of the po
   const ready = { type: 'Ready', status: 'False' };
   await patch({ conditions: [ready, { type: 'Scheduled', status: 'True' }], phase: 'Pending' });
   await patch({ ...order, conditions: [{ type: 'Ready', status: 'True' }], phase: 'Running' });
-  // The kubelet's word stays when the pod itself is changed.
+  // The status stays when the file of the pod changes.
   write('pods/shop/web.json', { ...pod, metadata: { ...pod.metadata, labels: { a: 'b' } } });
   await files.poll();
   expect((await ask('GET', '/api/v1/namespaces/shop/pods/web')).body).toMatchObject({
@@ -163,7 +163,7 @@ test('a status is merged by the order that comes with it, and the rest of the po
   expect(another.body).toMatchObject({ metadata: { uid: 'u-2' }, status: { phase: 'Pending' } });
 });
 
-test('lists of a patch are replaced, or lose an entry, when it says so', async () => {
+test('a patch can replace a list or delete an entry by $patch', async () => {
   const { store, ask } = await api();
   const addresses = [
     { type: 'InternalIP', address: '10.0.0.1' },
@@ -200,7 +200,7 @@ test('a status update may label a node, and does not change its spec', async () 
   expect(store.list('nodes')[0]?.spec).not.toHaveProperty('unschedulable');
 });
 
-test('events are taken and forgotten; what is not there or cannot be read is refused', async () => {
+test('events are accepted and dropped; a missing object or malformed JSON is an error', async () => {
   const { ask, url } = await api();
   const event = { kind: 'Event', metadata: { name: 'web.1' } };
   expect(await ask('POST', '/api/v1/namespaces/shop/events', event)).toMatchObject({ code: 201 });
@@ -214,7 +214,7 @@ test('events are taken and forgotten; what is not there or cannot be read is ref
   expect(broken.status).toBe(400);
 });
 
-test('a pod that the kubelet deletes is asked for no more', async () => {
+test('the file of a pod that the kubelet has deleted is removed', async () => {
   const { folder, files, ask, write, store } = await api();
   write('pods/shop/web.json', POD);
   await files.poll();

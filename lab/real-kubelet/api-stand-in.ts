@@ -5,7 +5,7 @@ import { BODY_BYTES_MAX } from './limits.ts';
 import type { Change, ObjectStore, StoredObject } from './object-store.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
-/** A request to an API server, from its path: objects of a kind, or one of them. */
+/** The target of a request to an API server, from its path: objects of a kind, or one of them. */
 export interface ApiTarget {
   /** "v1", "coordination.k8s.io/v1". */
   readonly apiVersion: string;
@@ -19,9 +19,9 @@ export interface ApiTarget {
 }
 
 /**
- * The part of an API server that a real kubelet needs to run its pods: objects of every kind are stored,
- * listed and watched, without validation. It uses JSON over plain HTTP without authentication, because
- * only the practice node can reach it.
+ * The part of an API server that a real kubelet needs to run its pods: objects of every kind are
+ * stored, listed and watched, without validation. It uses JSON over plain HTTP without
+ * authentication, because only the practice node can reach it.
  */
 export async function startApiStandIn(
   store: ObjectStore,
@@ -152,7 +152,7 @@ function send(response: ServerResponse, { code, body }: Answer): void {
   response.end(JSON.stringify(body));
 }
 
-/** Of "/api/v1/namespaces/default/pods/web/status", "/apis/coordination.k8s.io/v1/leases". */
+/** Parses "/api/v1/namespaces/default/pods/web/status", "/apis/coordination.k8s.io/v1/leases". */
 function targetOf(path: string): ApiTarget | undefined {
   const [, root, ...pieces] = path.split('/');
   const apiVersion = pieces.splice(0, root === 'apis' ? 2 : 1).join('/');
@@ -162,7 +162,7 @@ function targetOf(path: string): ApiTarget | undefined {
   return kind === undefined ? undefined : { apiVersion, kind, resource, namespace, name, part };
 }
 
-/** The objects of a list or a watch: those of a namespace and a field selector. */
+/** Selects the objects of a list or a watch by namespace and field selector. */
 function selectorOf(
   { namespace }: ApiTarget,
   query: URLSearchParams,

@@ -15,7 +15,7 @@ function saying(words: string): string {
   return program;
 }
 
-test('a kubelet is asked for its version', async () => {
+test('the version of a kubelet comes from --version', async () => {
   const program = saying('[ "$1" = --version ] && echo Kubernetes v1.31.4+k3s1');
   const choice = { kind: 'real', program, version: 'v1.31.4+k3s1' };
   expect(await chooseKubelet(program, CONTAINERD)).toEqual(choice);
@@ -30,7 +30,7 @@ test.each([
   await expect(refused).rejects.toMatchObject({ name: 'Refusal', why: expect.stringMatching(why) });
 });
 
-test('what cannot be run on the node is refused', async () => {
+test('a program that cannot run on the node is refused', async () => {
   const missing = chooseKubelet('/nowhere/kubelet', CONTAINERD);
   await expect(missing).rejects.toMatchObject({ why: 'there is no /nowhere/kubelet' });
   const text = chooseKubelet('/etc/passwd', CONTAINERD);

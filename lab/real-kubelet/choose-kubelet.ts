@@ -8,7 +8,7 @@ import { VERSION_BYTES_MAX, VERSION_MS } from './limits.ts';
 const WHAT = 'the practice node cannot have this kubelet';
 const NAME_ONE = 'name the program of a kubelet: --kubelet /usr/bin/kubelet';
 
-/** The kubelet at that path, for a node with that runtime. Throws a Refusal if it is not usable. */
+/** The kubelet at this path. Throws a Refusal if a node with this runtime cannot run it. */
 export async function chooseKubelet(path: string, runtime: RuntimeChoice): Promise<KubeletChoice> {
   const program = resolve(path);
   if (runtime.kind === 'stand-in') {

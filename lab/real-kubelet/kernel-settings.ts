@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PLACES } from '../places.ts';
 
 /**
- * Sysctls that the kubelet sets although the whole machine shares them. The node has files in their
- * place, with the values that the kubelet expects.
+ * Sysctls that the kubelet sets although the whole machine shares them. The node has files mounted
+ * over them, with the values that the kubelet expects.
  */
 export const KERNEL_SETTINGS: Readonly<Record<string, string>> = {
   'vm.overcommit_memory': '1',
@@ -21,7 +21,7 @@ export function kernelSettingFile(name: string): string {
   return join('/proc/sys', name.replaceAll('.', '/'));
 }
 
-/** Writes a file for each of them that this kernel has. */
+/** Writes a file for each of these sysctls that this kernel has. */
 export async function writeKernelSettings(folder: string): Promise<void> {
   await mkdir(folder);
   for (const [name, value] of Object.entries(KERNEL_SETTINGS)) {
@@ -29,7 +29,7 @@ export async function writeKernelSettings(folder: string): Promise<void> {
   }
 }
 
-/** The commands that bind the files over those sysctls, in the current mount namespace. */
+/** The commands that bind-mount the files over the sysctls, in the current mount namespace. */
 export async function coverKernelSettings(): Promise<readonly (readonly string[])[]> {
   const folder = join(PLACES.lab, 'kernel-settings');
   await writeKernelSettings(folder);

@@ -11,8 +11,8 @@ const PLUGIN_FOLDER = `${PLACES.kubeletRoot}/volume-plugins`;
 const RUNTIME = `unix://${PLACES.runtimeSocket}`;
 
 /**
- * The files and arguments of a real kubelet on a practice node. No authentication: only the practice node
- * can reach it.
+ * The files and arguments of a real kubelet on a practice node. No authentication: only the
+ * practice node can reach it.
  */
 export function labKubelet(name: string, version: string) {
   const { config, flags } = kubeletSettings(version, {
@@ -42,7 +42,7 @@ export function labKubelet(name: string, version: string) {
   };
 }
 
-/** JSON is YAML too. */
+/** As JSON, which is valid YAML. */
 function kubeconfig(): object {
   return {
     apiVersion: 'v1',
@@ -55,14 +55,14 @@ function kubeconfig(): object {
 }
 
 /**
- * A node is ready once its runtime has a pod network. Every pod here uses the host network, so this one
- * is never used.
+ * A node is ready once its runtime has a pod network. Every pod here uses the host network, so this
+ * one is never used.
  */
 function noNetwork(): object {
   return { cniVersion: '0.4.0', name: 'none', plugins: [{ type: 'loopback' }] };
 }
 
-/** The configuration file and flags of a kubelet. Settings that moved between them note the version. */
+/** The configuration file and flags of a kubelet. Moved settings have a note with the version. */
 export interface KubeletSettings {
   readonly config: object;
   readonly flags: readonly string[];
@@ -81,8 +81,8 @@ export function kubeletSettings(version: string, more: object): KubeletSettings 
     ...(minor >= 31 ? { failCgroupV1: false } : {}),
     failSwapOn: false,
     makeIPTablesUtilChains: false,
-    // The disk is that of the machine: a full one must not evict pods or remove images, which
-    // nothing could pull again.
+    // A full disk of the machine must not evict pods, nor remove images, which cannot be pulled
+    // again.
     evictionHard: {
       'nodefs.available': '0%',
       'imagefs.available': '0%',

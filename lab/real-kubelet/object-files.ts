@@ -76,8 +76,8 @@ async function markOf(path: string): Promise<string> {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The defaults that an API server and a scheduler add to a pod: a kubelet relies on some of them. The
- * practice node has no pod network, so each pod uses the host network.
+ * The defaults that an API server and a scheduler add to a pod: a kubelet relies on some of them.
+ * The practice node has no pod network, so each pod uses the host network.
  */
 function admitPod(pod: StoredObject, nodeName: string): StoredObject {
   const spec = (pod.spec ?? {}) as Fields;

@@ -30,9 +30,9 @@ export async function runApi(): Promise<void> {
 const CAPACITY = { cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi', pods: '110' };
 
 /**
- * The Node object as a cloud controller would create it: before its kubelet starts, and with an address.
- * A kubelet would search for an address that others can reach, and this node has none. Pods that start
- * before the address is known differ from later ones.
+ * The Node object as a cloud controller would create it: before its kubelet starts, and with an
+ * address. A kubelet would search for an address that others can reach, and this node has none.
+ * Pods that start before the address is known differ from later ones.
  */
 function knownNode(name: string): StoredObject {
   const addresses = [

@@ -11,8 +11,8 @@ import { labKubelet } from './lab-kubelet.ts';
 import { LAST_LINES_MAX, START_MS } from './limits.ts';
 
 /**
- * Starts a real kubelet on this practice node, after the runtime and the `api` part, and returns when it
- * answers. Its working directory is "/", as with systemd. It outlives this process.
+ * Starts a real kubelet on this practice node, after the runtime and the `api` part, and returns
+ * when it answers. Its working directory is "/", as with systemd. It outlives this process.
  */
 export async function startRealKubelet(
   { settings, pods, until }: PracticeNode,

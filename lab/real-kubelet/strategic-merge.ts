@@ -1,8 +1,8 @@
 import { isObject } from '../../src/lib/std/json.ts';
 /**
- * Applies a strategic merge patch. Beyond a plain merge it merges lists by a key field of their entries.
- * An API server knows that field from its types; here it comes from the order that a kubelet sends with
- * every such list:
+ * Applies a strategic merge patch. Beyond a plain merge it merges lists by a key field of their
+ * entries. An API server knows that field from its types; here it comes from the order that a
+ * kubelet sends with every such list:
  *
  *   "$setElementOrder/conditions": [{ "type": "Ready" }], "conditions": [{ "type": "Ready", "status": "True" }]
  */

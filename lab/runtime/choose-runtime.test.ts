@@ -10,7 +10,7 @@ const PROGRAMS = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc'];
 let scratch: string;
 
 beforeAll(() => {
-  // Not in /tmp: a practice node has one of its own, and would not find the programs.
+  // Not in /tmp: a practice node has a private /tmp, and would not find the programs.
   scratch = mkdtempSync('/var/tmp/kubediag-choose-');
 });
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -33,7 +33,7 @@ function refusalOf(options: RuntimeOptions, folders: readonly string[] = []): Re
   }
 }
 
-test('a real containerd is taken where all its programs are', () => {
+test('a real containerd is used if all its programs are there', () => {
   const folder = folderWith(PROGRAMS);
   const choice = chooseRuntime({ kind: 'auto' }, ['/nowhere', folder]);
   const [containerd, runc] = [join(folder, 'containerd'), join(folder, 'runc')];
@@ -53,13 +53,13 @@ test.each([
   });
 });
 
-test('ours can be asked for, but not by a socket', () => {
+test('the stand-in can be requested, but not together with a socket', () => {
   const ours = { kind: 'stand-in', why: 'it was asked for' };
   expect(chooseRuntime({ kind: 'stand-in' }, [folderWith(PROGRAMS)])).toEqual(ours);
   expect(() => chooseRuntime({ kind: 'stand-in', endpoint: '/run/x.sock' })).toThrow(UsageError);
 });
 
-test('whatever listens at a socket and is no containerd is refused, and not spoken to', async () => {
+test('a socket of another program is refused, and nothing is sent to it', async () => {
   const endpoint = join(scratch, 'other.sock');
   let isContacted = false;
   const server = createServer(() => {
@@ -75,7 +75,7 @@ test('whatever listens at a socket and is no containerd is refused, and not spok
   expect(isContacted).toBe(false);
 });
 
-test('a socket that is none, or that nobody serves, is refused', () => {
+test('a path that is no socket, or a socket without a listener, is refused', () => {
   const endpoint = join(scratch, 'file');
   expect(refusalOf({ kind: 'auto', endpoint }).why).toBe(`there is nothing at ${endpoint}`);
   writeFileSync(endpoint, '');

@@ -24,7 +24,7 @@ const NAME_SOCKET =
   'name the socket of a containerd of this machine, such as /run/containerd/containerd.sock, or leave ' +
   'out --runtime-endpoint';
 
-/** The runtime of a new practice node. Throws a Refusal if a real one is requested and not possible. */
+/** The runtime of a new practice node. Throws a Refusal if a requested real one is not usable. */
 export function chooseRuntime(
   { kind, endpoint }: RuntimeOptions,
   folders: readonly string[] = usualFolders(),
@@ -73,7 +73,7 @@ function serving(endpoint: string): Search {
   };
 }
 
-/** Every package has them in one directory, where containerd finds its shim. */
+/** Every package has these programs in one directory, where containerd finds its shim. */
 function missingBeside(containerd: string): readonly string[] {
   const beside = ['containerd-shim-runc-v2', 'ctr'];
   return beside.filter((name) => !existsSync(join(dirname(containerd), name)));
@@ -85,7 +85,7 @@ function usualFolders(): readonly string[] {
   return [...SYSTEM_FOLDERS, ...path];
 }
 
-/** What containerd needs beside its programs. */
+/** Why containerd cannot run on this machine, although it has the programs. */
 function whyNotHere(): string | undefined {
   if (process.arch !== WAITING_PROGRAM_FOR) {
     return `the lab has a program for containers on ${WAITING_PROGRAM_FOR} only, and this is ${process.arch}`;
@@ -101,8 +101,8 @@ function whyNotHere(): string | undefined {
 }
 
 /**
- * The containerd that listens on a socket: its program, and the runc that it starts. Found through the
- * socket tables of the kernel; nothing is sent to it.
+ * The containerd that listens on a socket: its program, and the runc that it starts. Found through
+ * the socket tables of the kernel; nothing is sent to it.
  */
 function containerdAt(endpoint: string): Search['found'] {
   const socket = endpoint.replace(/^unix:(\/\/)?/, '');
@@ -145,14 +145,14 @@ function ownerOf(inode: string): number | undefined {
 function openedBy(pid: number): readonly string[] {
   const folder = `/proc/${pid}/fd`;
   const files = unlessGone(() => readdirSync(folder)) ?? [];
-  // Processes may end, and close files, meanwhile.
+  // A process may exit or close a file at any time.
   return files.flatMap((name) => unlessGone(() => readlinkSync(join(folder, name))) ?? []);
 }
 
 // BinaryName = "/usr/local/sbin/runc"
 const BINARY_NAME = /^\s*BinaryName\s*=\s*"(\/[^"]+)"/m;
 
-/** From its configuration, or from its PATH. */
+/** The runc of a containerd, from its configuration or its PATH. */
 function runcOf(pid: number): string | undefined {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   const at = words.findIndex((word) => /^--?c(onfig)?$/.test(word));

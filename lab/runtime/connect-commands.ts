@@ -13,7 +13,7 @@ import { containerConfigOf, podConfigOf } from './cri-configs.ts';
 import { CriDriver, type Decoding, type Encoding } from './cri-driver.ts';
 import * as drive from './generated/cri-drive.ts';
 
-/** The commands of the runtime of a practice node, the same for the stand-in and containerd. */
+/** Commands to the runtime of a practice node, the same for the stand-in and containerd. */
 export function connectCommands(
   socket: string,
   lab: string,
@@ -76,7 +76,7 @@ export function connectCommands(
   };
 }
 
-/** The cgroup of a pod of a kubelet; other pods have another one, also below that of the lab. */
+/** The cgroup of a pod, below the cgroup of the lab: pods of a kubelet have another parent. */
 function podCgroup(lab: string, { uid, isUnmanagedContainer = false }: PodOptions): string {
   return join(labCgroup(lab), isUnmanagedContainer ? 'bare' : `kubepods/pod${uid}`);
 }

@@ -18,12 +18,12 @@ export interface ContainerProcessOptions {
 
 /** A container as a process of the node: it only sleeps, and holds its mounts. */
 export interface ContainerProcess {
-  /** Settles with its exit code; never for a process that hangs in the kernel. */
+  /** Settles with the exit code; never for a process that hangs in the kernel. */
   readonly ended: Promise<number>;
   kill(): void;
 }
 
-/** The root of a container while it is created; each sees only its own. */
+/** The root of a container while it is created; each mount namespace has its own. */
 const ROOT = `${PLACES.lab}/container-root`;
 
 /**
@@ -105,14 +105,14 @@ function refusal(said: string, mounts: readonly HostMount[]): string | undefined
   return runcRefusal(mount.hostPath, mount.containerPath, kernelText(why));
 }
 
-/** `mount` words two errors differently from the kernel; Go writes all in lower case. */
+/** `mount` has other texts than the kernel for two errors; Go writes all in lower case. */
 function kernelText(why: string): string {
   if (why.endsWith('does not exist')) return 'no such file or directory';
   if (why.endsWith('not a directory')) return 'not a directory';
   return why.toLowerCase();
 }
 
-/** As a shell counts: a signal is its number and 128. */
+/** As in a shell: 128 + N for signal N. */
 function exitCodeOf({ code = null, signal = null }: Partial<CompanionExit> = {}): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
@@ -139,8 +139,8 @@ done
 `;
 
 /**
- * Checks every host path of a new container as containerd does: creates a directory for a missing one,
- * and rejects one that cannot be checked, with the same message.
+ * Checks every host path of a new container as containerd does: creates a directory for a missing
+ * one, and rejects one that cannot be checked, with the same message.
  */
 export async function prepareHostPaths(paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;

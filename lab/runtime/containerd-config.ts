@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 export interface ContainerdPlaces {
   readonly home: string;
-  /** Elsewhere than below its home. */
+  /** The state directory, if it is not below the root directory. */
   readonly state?: string;
   readonly socket: string;
   readonly runc: string;
-  /** What holds the namespaces of a pod. */
+  /** The pause image, which holds the namespaces of a pod. */
   readonly sandboxImage: string;
 }
 

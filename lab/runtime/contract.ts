@@ -17,7 +17,7 @@ const WEB = { name: 'web', namespace: 'shop', uid: '0d7a3c52-5b1e-4c0f-9a53-2f6c
 /** The contract of every runtime of a practice node. */
 export function describeRuntime(
   name: string,
-  /** Starts it in these namespaces, where /run, /var/lib and /var/log are private, at its usual socket. */
+  /** Starts the runtime in these namespaces, with private /run, /var/lib and /var/log. */
   start: (inside: PrivateNamespaces) => Promise<void>,
 ): void {
   describe(`the runtime of a practice node: ${name}`, () => {
@@ -65,7 +65,7 @@ export function describeRuntime(
       return { podId, id };
     }
 
-    test('runs a container in the cgroup of its pod, which holds its own mounts alone', async () => {
+    test('runs a container in the cgroup of its pod, with only its own mounts', async () => {
       const [mine, other] = [await volume('mine'), await volume('other')];
       const mounts = [{ hostPath: mine, containerPath: '/data' }];
       const { podId, id } = await started(WEB, { name: 'app', attempt: 2, mounts });
@@ -94,7 +94,7 @@ export function describeRuntime(
       expect([...(await runtime.pods()), ...(await runtime.containers())]).toEqual([]);
     });
 
-    test('starts nothing on a mount whose source was deleted, until it is remade', async () => {
+    test('does not start a container on a mount whose source was deleted, until it is remounted', async () => {
       const folder = await volume('settings');
       const target = join(scratch, 'subpath');
       await writeFile(target, '');
@@ -140,7 +140,7 @@ export function describeRuntime(
       await runtime.removePod(podId);
     });
 
-    test('reports how a container ended: stopped, or killed by somebody', async () => {
+    test('reports whether a container was stopped or killed', async () => {
       const { podId, id } = await started(WEB, { name: 'app' });
       await expect(runtime.createContainer(podId, WEB, { name: 'app' })).rejects.toThrow('reserve');
       await runtime.stopContainer(id);
@@ -160,7 +160,7 @@ export function describeRuntime(
       await runtime.removePod(podId);
     });
 
-    test('gives what is made past the kubelet no log path, and no labels but its own', async () => {
+    test('adds no log path and no labels to a container that the kubelet did not create', async () => {
       const pod = { name: 'mqtt', namespace: '', uid: '', isUnmanagedContainer: true };
       const labels = { 'io.kubeedge.edgecore/mqtt': 'mqtt' };
       const image = IMAGE_NAMES.broker;
@@ -188,7 +188,7 @@ function processOf(id: string): number {
   return found;
 }
 
-/** Empty when the process has ended. */
+/** Empty if the process has exited. */
 function fileOf(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');

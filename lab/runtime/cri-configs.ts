@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type ContainerOptions, IMAGE_NAMES, type PodOptions } from '../practice-node.ts';
 import { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
 
-/** What a kubelet decides about a pod. */
+/** The paths that a kubelet chooses for a pod. */
 export interface PodPlace {
   /** The parent of the cgroups of its containers. */
   readonly cgroup: string;

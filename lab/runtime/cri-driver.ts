@@ -9,7 +9,7 @@ export interface Decoding<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Drives a runtime as a kubelet does. The client of the product almost only reads. */
+/** A CRI client that creates pods and containers, as a kubelet does; that of `src` mostly reads. */
 export class CriDriver {
   readonly #client: Client;
 

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto';
 import { type WrittenEntry, writeTar } from '../../src/lib/std/tar.ts';
 
 export interface ImageOptions {
-  /** One image has all these names; nothing is fetched by any of them. */
+  /** All names of the image; nothing is pulled by them. */
   readonly names: readonly string[];
   readonly files: readonly WrittenEntry[];
-  /** What runs in a container that says nothing else. */
+  /** The default command of a container. */
   readonly command: readonly string[];
   readonly environment?: readonly string[];
 }
 
-/** As image formats call them. */
+/** The names of image formats by those of Node.js. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 const CONFIG = 'application/vnd.oci.image.config.v1+json';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar';
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 
-/** An OCI image archive of these files alone, the same bytes each time. */
+/** An OCI image archive with only these files, reproducible byte for byte. */
 export function imageArchive({
   names,
   files,

@@ -1,7 +1,7 @@
 /** Creating a sandbox takes a second on a slow machine; a minute is a failure. */
 export const CALL_MS = 60_000;
 
-/** Shorter than the two minutes of a kubelet: nobody waits that long for a practice node. */
+/** Shorter than the two minutes of a kubelet: users do not wait that long for a practice node. */
 export const START_MS = 30_000;
 
 /** For checking the host paths of a container, which may be on a silent file server. */
@@ -13,7 +13,7 @@ export const OUTPUT_BYTES_MAX = 16_384;
 /** Pods and containers together: more than a kubelet's 110 pods ever have. */
 export const THINGS_MAX = 2_000;
 
-/** Until a containerd answers, and knows the image: a second, on a machine that has time for it. */
+/** Until a containerd answers and knows the image: one second on an idle machine. */
 export const CONTAINERD_READY_MS = 60_000;
 
 /** One call to a containerd that may not be ready yet. */

@@ -20,7 +20,7 @@ const SCRIPT = `
   await runRuntime([]);
 `;
 
-/** It ends with the namespaces, if not before. */
+/** The runtime ends with the namespaces, if not before. */
 async function start({ enter }: PrivateNamespaces): Promise<ChildProcess> {
   const args = [process.execPath, '--no-warnings', '--input-type=module', '-e', SCRIPT];
   const runtime = spawn('env', [...enter, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -30,7 +30,7 @@ async function start({ enter }: PrivateNamespaces): Promise<ChildProcess> {
 
 describeRuntime('our own', async (inside) => void (await start(inside)));
 
-test('the containers of our own runtime end with it, and it can begin again', async () => {
+test('the containers of the stand-in runtime end with it, and it can be restarted', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-runtime-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const lab = basename(scratch).toLowerCase();
@@ -58,7 +58,7 @@ function processesIn(lab: string): readonly string[] {
     try {
       return Number(name) > 0 && readFileSync(`/proc/${name}/cgroup`, 'utf8').includes(lab);
     } catch {
-      return false; // It has ended since it was listed.
+      return false; // The process has exited since it was listed.
     }
   });
 }

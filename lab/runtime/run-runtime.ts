@@ -14,7 +14,7 @@ import { NotFound, StandInRuntime } from './stand-in-runtime.ts';
 export async function runRuntime([
   socket = PLACES.runtimeSocket,
 ]: readonly string[]): Promise<void> {
-  // The name of the runtime that it stands in for, so that checks find it.
+  // The process name of a real runtime, so that checks find it.
   await writeFile('/proc/self/comm', 'containerd');
   await mkdir(dirname(socket), { recursive: true });
   // A killed runtime leaves its socket, which must be removed before listening.
@@ -28,7 +28,7 @@ export async function runRuntime([
 
 type Call = Calls[string];
 
-/** Its own name: nobody should mistake it for a real runtime. */
+/** Its own name, so that users do not mistake it for a real runtime. */
 const VERSION = {
   version: '0.1.0',
   runtimeName: 'kubediag-practice',

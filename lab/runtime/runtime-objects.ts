@@ -12,9 +12,9 @@ export interface KnownPod {
   readonly id: string;
   readonly config: PodSandboxConfig;
   readonly createdAt: string;
-  /** While it is ready. */
+  /** Set while the pod is ready. */
   process?: ContainerProcess | undefined;
-  /** As that of a container. */
+  /** Settles when the process has exited and the state is updated. */
   ended?: Promise<void>;
 }
 
@@ -24,9 +24,9 @@ export interface KnownContainer {
   readonly config: ContainerConfig;
   readonly createdAt: string;
   state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
-  /** While it runs. */
+  /** Set while the container runs. */
   process?: ContainerProcess | undefined;
-  /** Settles when it has ended and its state is updated. */
+  /** Settles when the process has exited and the state is updated. */
   ended?: Promise<void>;
   startedAt: string;
   finishedAt: string;

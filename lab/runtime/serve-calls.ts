@@ -16,7 +16,7 @@ type Stop = () => void;
 
 const AS_IT_IS = (bytes: Buffer): Buffer => bytes;
 
-/** A real gRPC server that offers calls under the name of their service, such as a CRI version's. */
+/** A real gRPC server that serves calls under the name of a service, such as that of CRI v1. */
 export async function serveCalls(
   socket: string,
   services: Readonly<Record<string, Calls>>,

@@ -13,7 +13,7 @@ import {
   nowInNanoseconds,
 } from './runtime-objects.ts';
 
-/** NotFound of gRPC. */
+/** The gRPC status NotFound. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
@@ -22,9 +22,9 @@ export class NotFound extends Error {
 const START_ERROR = { exitCode: 128, reason: 'StartError' } as const;
 
 /**
- * A small stand-in container runtime, without images and networks. Each running pod and container is a
- * process of the node with its own mounts and cgroup, so the kernel's refusals are real. Its state and
- * its containers end with it.
+ * A small stand-in container runtime, without images and networks. Each running pod and container
+ * is a process of the node with its own mounts and cgroup, so the kernel's refusals are real. Its
+ * state and its containers end with it.
  */
 export class StandInRuntime {
   readonly #pods = new Map<string, KnownPod>();
@@ -179,6 +179,6 @@ function cgroupOf({ config }: KnownPod, id: string): string {
 /** Removes the cgroup of the pod with its last container, as a kubelet would. */
 async function leave(pod: KnownPod, id: string): Promise<void> {
   const cgroup = cgroupOf(pod, id);
-  // "/kubediag-lab-practice/kubepods/pod.../4f0c...": the first stays as long as the lab.
+  // "/kubediag-lab-practice/kubepods/pod.../4f0c...": the first directory stays as long as the lab.
   await leaveCgroup(cgroup, `/${cgroup.split('/')[1]}`);
 }

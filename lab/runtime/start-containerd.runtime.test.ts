@@ -24,7 +24,7 @@ describeRuntime('a real containerd', async (inside) => {
   await inside.run(...node);
 });
 
-test('the programs of a containerd that runs already are found by its socket', async () => {
+test('the programs of a running containerd are found by its socket', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'kubediag-containerd-'));
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
   const namespaces = await makePrivateNamespaces();

@@ -29,8 +29,8 @@ const STATE = '/run/containerd';
 const LOG = '/var/log/containerd.log';
 
 /**
- * Starts a real containerd on this practice node, with the image of a program that sleeps, and returns
- * when it can run it. It outlives this process.
+ * Starts a real containerd on this practice node, with the image of a program that sleeps, and
+ * returns when it can run it. It outlives this process.
  */
 export async function startContainerd(
   { containerd, runc }: ContainerdChoice,
