@@ -3,16 +3,16 @@ import { compareVersions, parseVersionNumber, type VersionNumber } from '../text
 import { type NewestVerified, verifiedVersion } from './verified-version.ts';
 
 interface Row {
-  /** Releases of KubeEdge, first and last, both included: "1.13.0". */
+  /** The first and last release of KubeEdge with this kubelet: "1.13.0". */
   readonly first: string;
   readonly last: string;
   readonly kubernetes: string;
 }
 
 /**
- * The kubelet that each release of KubeEdge builds into edgecore. A row is here because release
- * notes (CHANGELOG-1.x.md of KubeEdge) name the version, or because nodes with that release report
- * it ("v1.23.17-kubeedge-v1.13.4"). The rows are in order.
+ * The kubelet in each release of edgecore. The source of a row is the KubeEdge release notes
+ * (CHANGELOG-1.x.md), or nodes that report the version ("v1.23.17-kubeedge-v1.13.4"). The rows are
+ * in order.
  */
 const ROWS: readonly Row[] = [
   { first: '1.2.1', last: '1.2.1', kubernetes: 'v1.17.1' },
@@ -37,7 +37,7 @@ const ROWS: readonly Row[] = [
   { first: '1.16.3', last: '1.16.6', kubernetes: 'v1.27.15' },
   { first: '1.17.0', last: '1.17.0', kubernetes: 'v1.28.6' },
   { first: '1.17.1', last: '1.17.4', kubernetes: 'v1.28.11' },
-  // The notes of 1.18 say 1.29.6, its nodes report 1.29.5.
+  // The release notes of 1.18 say 1.29.6, but its nodes report 1.29.5.
   { first: '1.18.0', last: '1.18.3', kubernetes: 'v1.29.5' },
   { first: '1.19.0', last: '1.19.2', kubernetes: 'v1.29.5' },
   { first: '1.20.0', last: '1.20.0', kubernetes: 'v1.30.7' },
@@ -48,12 +48,12 @@ const ROWS: readonly Row[] = [
 
 export const NEWEST_KUBEEDGE = release(ROWS.at(-1)?.last ?? '');
 
-/** Releases between rows for which the sources disagree. */
+/** Releases whose sources contradict each other. */
 const DISPUTED: ReadonlySet<string> = new Set(['v1.9.0', 'v1.9.1']);
 
 /**
- * The kubelet inside a release of KubeEdge. A release that is in no row is assumed to have that of the
- * row before it; a build of its own, with a suffix, may have any up to the newest row.
+ * The kubelet in a release of KubeEdge. A release without a row is assumed to have the kubelet of
+ * the row before it. A custom build, with a suffix, may have any version up to the newest row.
  */
 export function kubernetesInside(
   kubeEdge: VersionNumber,

@@ -28,14 +28,14 @@ function collected(recorded: Recorded<'goroutines'>) {
 
 const DUMP = parseGoroutineDump(eachDump([{ functions: ['main.main'] }]));
 
-test('the kubelet is asked at its secure port', async () => {
+test('asks the kubelet at its secure port', async () => {
   expect(await collected({ answer: DUMP })).toEqual({
     dump: DUMP,
     origin: { url: 'https://127.0.0.1:10250/debug/pprof/goroutine?debug=2' },
   });
 });
 
-test('without the right to ask, it says which one is missing', async () => {
+test('without the permission, the error names the missing one', async () => {
   const denied = collected({ failure: 'denied', detail: 'HTTP 403: Forbidden' });
   await expect(denied).rejects.toMatchObject({
     failure: 'denied',
@@ -48,16 +48,16 @@ test('reports disabled pages', async () => {
   await expect(off).rejects.toThrow(/enableDebuggingHandlers/);
 });
 
-test('any other failure stays as it is', async () => {
+test('passes on any other failure', async () => {
   await expect(collected({ failure: 'timeout' })).rejects.toMatchObject({ failure: 'timeout' });
 });
 
-test('a kubelet without that port, or none at all, is not asked', async () => {
+test('does not ask a kubelet without that port, or a stopped one', async () => {
   const closed = takeSnapshot(maker(['/usr/bin/kubelet', '--port=0']).build()).of(goroutines);
   await expect(closed).rejects.toMatchObject({ failure: 'refused' });
 });
 
-test('what a program labelled its goroutines with does not leave the node', () => {
+test('a bundle does not contain the labels of goroutines', () => {
   const labelled = {
     ...DUMP,
     groups: DUMP.groups.map((group) => ({ ...group, labels: '{"a":"b"}' })),
@@ -65,7 +65,7 @@ test('what a program labelled its goroutines with does not leave the node', () =
   expect(redactAnswer('goroutines', PAGE, labelled)).toEqual(DUMP);
 });
 
-test('the way to a credential is whole: it is made, used and taken away', () => {
+test('the steps create a credential, use it and delete it', () => {
   const steps = credentialSteps().join('\n');
   for (const fixture of ['serviceaccount', 'clusterrole', 'clusterrolebinding']) {
     expect(steps).toMatch(new RegExp(`create ${fixture} `));

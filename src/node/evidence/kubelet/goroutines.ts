@@ -16,8 +16,8 @@ export interface Goroutines {
 }
 
 /**
- * The goroutines of the kubelet. To dump them, it stops all its work for a moment, up to
- * seconds when it has a hundred thousand goroutines: so a fault asks for this on a suspicion only.
+ * The goroutines of the kubelet. The dump stops the kubelet for a moment, with a hundred thousand
+ * goroutines for seconds. So a fault asks for it only on suspicion.
  */
 export const goroutines = defineEvidence<Goroutines>({
   id: 'goroutines',
@@ -31,7 +31,7 @@ export const goroutines = defineEvidence<Goroutines>({
   },
 });
 
-/** A page of the kubelet's secure port: the open one has none of its debugging pages. */
+/** A page of the kubelet's secure port. The read-only port has no debugging pages. */
 export async function kubeletPage(snapshot: Snapshot, path: string): Promise<KubeletPage> {
   const { address, securePort } = await requireRunning(snapshot);
   if (securePort === 0) {
@@ -40,14 +40,14 @@ export async function kubeletPage(snapshot: Snapshot, path: string): Promise<Kub
   return { scheme: 'https', address, port: securePort, path };
 }
 
-/** What a person can do about it. */
+/** What the user can do about a failure. */
 const ADVICE: Readonly<Partial<Record<ReadFailure, string>>> = {
   denied: credentialAdvice(),
   unsupported:
     'its debugging pages are switched off (enableDebuggingHandlers, enableProfilingHandler)',
 };
 
-/** The same error, with advice where there is some. */
+/** The same error, with advice if there is any. */
 export function withAdvice(error: ReadError): ReadError {
   const { failure, source, detail = '' } = error;
   const advice = ADVICE[failure];

@@ -3,18 +3,18 @@ import { type KubeletPage, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { askPage, firstAnswer, pagesOf, requireRunning } from './kubelet-page.ts';
 
-/** What the kubelet's own health check says of its sync loop. */
+/** What the kubelet's health check reports about its sync loop. */
 export interface Health {
-  /** failing: the loop was not entered for five minutes, or twice its resync interval. */
+  /** failing: no iteration began for five minutes, or twice the resync interval. */
   readonly loop: 'ok' | 'failing';
-  /** The line that says so. */
+  /** The line of the page. */
   readonly text: string;
   readonly origin: Origin;
 }
 
 /**
- * The page of the main server, on the secure or the read-only port. Port 10248 is not asked: in
- * every version it checks only that its own server answers, and stays "ok" while the loop is dead.
+ * /healthz of the secure or the read-only port. Port 10248 is not asked: in every version it only
+ * checks its own server, and reports "ok" while the loop is dead.
  */
 export const health = defineEvidence<Health>({
   id: 'health',
@@ -30,7 +30,7 @@ async function askHealth(snapshot: Snapshot, page: KubeletPage): Promise<Health>
   const { status, body, origin } = await askPage(snapshot, page);
   const said = healthIn(body);
   if (said) return { ...said, origin };
-  // Where all is well it says only this, whichever of its checks were made.
+  // If all checks succeed the page contains only this.
   if (status === 200 && body.trim() === 'ok') return { loop: 'ok', text: 'ok', origin };
   throw new ReadError('malformed', origin, `HTTP ${status}, and no word of the sync loop`);
 }
@@ -43,7 +43,10 @@ const FAILING = /^(?:\[-\]syncloop failed\b|internal server error: sync Loop too
 // [+]syncloop ok
 const OK = /^\[\+\]syncloop ok\b.*$/m;
 
-/** Reads what a health page, or a copy of it, says of the sync loop; undefined when it says nothing. */
+/**
+ * The state of the sync loop on a health page or a copy of it; undefined if the page does not
+ * mention it.
+ */
 export function healthIn(text: string): Pick<Health, 'loop' | 'text'> | undefined {
   const failing = FAILING.exec(text)?.[0];
   if (failing !== undefined) return { loop: 'failing', text: failing.trimEnd() };

@@ -19,7 +19,7 @@ function failureOf(parse: () => unknown): string | undefined {
 }
 
 describe('a KubeletConfiguration', () => {
-  test('gives the settings that decide where the kubelet is asked, and what it reads', () => {
+  test('sets the ports, paths and endpoints that we read', () => {
     const text = [
       'containerRuntimeEndpoint: unix:///run/crio.sock',
       'port: 10350',
@@ -42,7 +42,7 @@ describe('a KubeletConfiguration', () => {
     });
   });
 
-  test('an empty value says nothing of a path, and takes back an address or a domain', () => {
+  test('an empty value does not set a path, but resets an address or a domain', () => {
     const text = 'staticPodPath: ""\nstaticPodURL: ""\nclusterDomain: ""\nport: ""\n';
     const settings = parseKubeletConfig(text, 'file');
     expect(settings.staticPodPath).toBeUndefined();
@@ -118,7 +118,7 @@ describe('the configuration of edgecore', () => {
     });
   });
 
-  test('with the flags of the kubelet in a part of their own', () => {
+  test('with the kubelet flags in a section of their own', () => {
     const settings = edgecore(
       'v1alpha2',
       'tailoredKubeletFlag:',
@@ -132,7 +132,7 @@ describe('the configuration of edgecore', () => {
     });
   });
 
-  test('the configuration of the kubelet inside names the runtime before the flags do', () => {
+  test('the kubelet configuration in the file wins over the flags for the runtime endpoint', () => {
     const flags = [
       'containerRuntimeEndpoint: unix:///flag.sock',
       'remoteRuntimeEndpoint: unix:///old.sock',
@@ -174,7 +174,7 @@ describe('the arguments of microk8s', () => {
   const braced = (name: string) => ['$', '{', name, '}'].join('');
   const PATH = '/var/snap/microk8s/5891/args/kubelet';
 
-  test('have variables of the snap, comments, and several words on a line', () => {
+  test('may contain snap variables, comments, and several words on a line', () => {
     const text = [
       '# --root-dir=/old',
       '  # indented',
@@ -193,7 +193,7 @@ describe('the arguments of microk8s', () => {
     ]);
   });
 
-  test('of a file elsewhere keep their variables', () => {
+  test('of a file elsewhere keep their variables unexpanded', () => {
     expect(parseArgumentsFile('--a=$SNAP', '/etc/kubelet')).toEqual(['--a=$SNAP']);
   });
 

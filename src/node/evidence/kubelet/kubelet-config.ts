@@ -5,7 +5,7 @@ import { CONFIG_CHARACTERS_MAX } from '../limits.ts';
 import { flagValue } from '../processes/command-line.ts';
 import { yamlValue } from '../text/yaml-value.ts';
 
-/** The settings of a kubelet, from flags or a file; a field that nobody set is absent. */
+/** The settings of a kubelet, from flags or a file. Unset fields are absent. */
 export interface KubeletSettings {
   readonly root?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;
@@ -13,17 +13,19 @@ export interface KubeletSettings {
   readonly readOnlyPort?: number | undefined;
   readonly address?: string | undefined;
   readonly nodeName?: string | undefined;
-  /** The folder, or the file, of static pods. */
+  /** The directory or the file of static pods. */
   readonly staticPodPath?: string | undefined;
-  /** It also takes static pods from an address, which we ask nothing of and do not keep. */
+  /** The kubelet also reads static pods from a URL, which we neither request nor store. */
   readonly hasStaticPodUrl?: boolean | undefined;
-  /** The resolv.conf that pods get theirs from; empty when they get none. */
+  /** The resolv.conf that pods inherit; empty if they inherit none. */
   readonly resolvConf?: string | undefined;
-  /** Its name is private, so it is not recorded. */
+  /** The domain is private, so only its presence is recorded. */
   readonly hasClusterDomain?: boolean | undefined;
 }
 
-/** The keys of configuration files that we read. A bundle has the values of these and no others. */
+/**
+ * The keys of configuration files that we read. A bundle contains the values of these keys only.
+ */
 export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'apiVersion',
   'kind',
@@ -38,8 +40,8 @@ export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'node-name',
   'staticPodPath',
   'resolvConf',
-  'resolv-conf', // Of k3s.
-  'uid', // Of a static pod.
+  'resolv-conf', // A key of k3s.
+  'uid', // A key of a static pod.
 ]);
 
 export const KUBELET_FLAGS = {
@@ -55,7 +57,7 @@ export const KUBELET_FLAGS = {
   configFolder: 'config-dir',
 } as const;
 
-/** Not among the above, whose values are in a bundle: an address may contain a secret. */
+/** Not among the keys above, whose values a bundle contains: a URL may contain a secret. */
 const STATIC_POD_URL_FLAG = 'manifest-url';
 
 export function flagSettings(args: readonly string[], source: string): KubeletSettings {
@@ -73,14 +75,14 @@ export function flagSettings(args: readonly string[], source: string): KubeletSe
   };
 }
 
-/** A KubeletConfiguration, in YAML or JSON. It cannot set the root: that is a flag's alone. */
+/** A KubeletConfiguration in YAML or JSON. It cannot set the root; only a flag can. */
 export function parseKubeletConfig(text: string, source: string): KubeletSettings {
   return kubeletConfiguration(parseMapping(text, source), source);
 }
 
 /**
- * The configuration of KubeEdge's edgecore. Since KubeEdge 1.12 the flags of the kubelet inside are
- * keys of "edged" itself and its configuration is in "tailoredKubeletConfig".
+ * The configuration of KubeEdge's edgecore. Since KubeEdge 1.12 the kubelet flags are keys of
+ * "edged", and the KubeletConfiguration is in "tailoredKubeletConfig".
  */
 export function parseEdgecoreConfig(
   text: string,
@@ -102,7 +104,7 @@ export function parseEdgecoreConfig(
   };
 }
 
-/** The configuration of k3s: its flags as keys, those for the kubelet as a list of "flag=value". */
+/** The configuration of k3s: its flags as keys, and the kubelet flags as a list of "flag=value". */
 export function parseK3sConfig(text: string, source: string): readonly string[] {
   const file = parseMapping(text, source);
   const args = [...textsAt(file, 'kubelet-arg'), ...textsAt(file, 'kubelet-arg+')].map(
@@ -122,8 +124,8 @@ const SNAP_FILE = /^\/var\/snap\/([^/]+)\/([^/]+)\//;
 const VARIABLE = /\$\{([A-Z_]+)\}|\$([A-Z_]+)/g;
 
 /**
- * The arguments of microk8s, one or more on a line, with variables of the snap. A variable that we do
- * not know stays as it is written.
+ * The arguments of microk8s, one or more on a line, with snap variables. An unknown variable is not
+ * expanded.
  */
 export function parseArgumentsFile(text: string, path: string): readonly string[] {
   if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', path);
@@ -149,7 +151,7 @@ export function parseArgumentsFile(text: string, path: string): readonly string[
 }
 
 function parseMapping(text: string, source: string): object {
-  // Nothing of the text is in these errors: it may hold secrets.
+  // These errors do not quote the text: it may contain secrets.
   if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
   const parsed = yamlValue(text);
   if (!parsed) throw new ReadError('malformed', source, 'it is neither valid YAML nor JSON');
@@ -171,7 +173,7 @@ function kubeletConfiguration(file: unknown, source: string): KubeletSettings {
   };
 }
 
-/** What is set in `above` counts before what is set in `below`. */
+/** Settings in `above` take precedence over settings in `below`. */
 export function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettings {
   return { ...below, ...defined(above) };
 }
@@ -184,7 +186,7 @@ function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Undefined when nobody said anything; an empty value takes back what was said before. */
+/** Undefined if not set. An empty value resets an earlier one. */
 function isReported(value: unknown): boolean | undefined {
   return typeof value === 'string' ? value !== '' : undefined;
 }

@@ -1,4 +1,6 @@
-/** How a person gets a credential for the kubelet's debugging pages for a while, and ends it again. */
+/**
+ * How a user gets a temporary credential for the kubelet's debugging pages, and deletes it again.
+ */
 
 const NAME = 'kubediag-debug';
 const FILE = '/run/kubediag-token';
@@ -7,12 +9,12 @@ export const NEEDS_CREDENTIAL =
   'it requires a credential with access to nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
   'and --kubelet-key';
 
-/** The same, with where the commands are that make one. */
+/** The same, with the place of the commands. */
 export function credentialAdvice(): string {
   return `${NEEDS_CREDENTIAL}; how to make one for an hour: kubediag stacks`;
 }
 
-/** The commands that make it, the way to use it, and those that take it away. */
+/** The commands that create, use and delete the credential. */
 export function credentialSteps(): readonly string[] {
   return [
     '# where kubectl works, as an administrator of the cluster: make it',
@@ -30,7 +32,9 @@ export function credentialSteps(): readonly string[] {
   ];
 }
 
-/** Kubernetes before 1.24 has no `create token`: there a Secret holds one until it is deleted. */
+/**
+ * Kubernetes before 1.24 has no `create token`: there a Secret holds the token until it is deleted.
+ */
 export function oldCredentialSteps(): readonly string[] {
   return [
     `kubectl -n kube-system get secret "$(kubectl -n kube-system get serviceaccount ${NAME} \\`,

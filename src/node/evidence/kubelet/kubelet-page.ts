@@ -19,12 +19,12 @@ export function pagesOf(
     { scheme: 'http', address, port: readOnlyPort },
     { scheme: 'https', address, port: securePort },
   ] as const;
-  // A port that is 0 is disabled.
+  // Port 0 is disabled.
   const open = ports.filter(({ port }) => port > 0);
   return open.flatMap((port) => paths.map((path) => ({ ...port, path })));
 }
 
-/** What the first page says that can be read. `ifNone` says why there is no page at all. */
+/** The answer of the first page that can be read. `ifNone` is the error if no port is open. */
 export async function firstAnswer<T>(
   pages: readonly KubeletPage[],
   read: (page: KubeletPage) => Promise<T>,
@@ -40,7 +40,7 @@ export async function firstAnswer<T>(
   throw new ReadError('failed', what, failures.join('; ') || ifNone);
 }
 
-/** Where the kubelet wants a credential, the error says how to get one. */
+/** If the kubelet requires a credential, the error says how to get one. */
 export async function askPage(
   { node }: Snapshot,
   page: KubeletPage,

@@ -5,14 +5,14 @@ import { COMM_CHARACTERS_MAX, PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from '../li
 import { baseName, hasFlag, parseCommandLine, subCommand } from '../processes/command-line.ts';
 import { unlessMissing } from '../text/file-path.ts';
 
-/** A process that is, or says that it is, a kubelet. */
+/** A process that is, or claims to be, a kubelet. */
 export interface KubeletProcess {
   readonly pid: number;
   readonly program: string;
   readonly words: readonly string[];
 }
 
-/** A process that calls itself a kubelet, and why that is not believed. */
+/** A process with the name of a kubelet, and why it is not the node's kubelet. */
 export interface RejectedProcess {
   readonly pid: number;
   readonly why: string;
@@ -21,18 +21,21 @@ export interface RejectedProcess {
 export interface Found {
   readonly process: KubeletProcess | undefined;
   readonly rejected: readonly RejectedProcess[];
-  /** One of them that may be the kubelet all the same: root's, in a container, and not in a pod. */
+  /**
+   * A rejected process that may still be the kubelet: it runs as root in a container, but not in a
+   * pod.
+   */
   readonly rival?: number | undefined;
 }
 
-/** Programs that are a kubelet or hold one. rke2 holds none: it starts a kubelet of its own. */
+/** Programs that are or contain a kubelet. rke2 starts a separate kubelet process. */
 const PROGRAMS = ['kubelet', 'kubelite', 'k3s', 'k3s-agent', 'k3s-server', 'edgecore', 'hyperkube'];
 
 export const KUBELET_COMMS: ReadonlySet<string> = new Set(
   PROGRAMS.map((program) => program.slice(0, COMM_CHARACTERS_MAX)),
 );
 
-/** The kubelet of this node: the one that the person named, or the only one that is believed. */
+/** The kubelet of this node: the process that the user named, or the only candidate. */
 export async function findKubelet({ node, settings }: Snapshot): Promise<Found> {
   if (settings.kubeletPid !== undefined) {
     return { process: await namedProcess(node, settings.kubeletPid), rejected: [] };
@@ -79,7 +82,7 @@ async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> 
   return asked.filter((candidate) => candidate !== undefined);
 }
 
-/** The name first: it is cheap, and unlike the command line it never waits for the process. */
+/** Reads the name first: unlike the command line, reading it never blocks on the process. */
 async function candidateOf(node: NodeReader, pid: number): Promise<KubeletProcess | undefined> {
   const comm = (await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` })))?.trimEnd();
   if (comm === undefined || !KUBELET_COMMS.has(comm)) return undefined;
@@ -92,7 +95,7 @@ async function candidateOf(node: NodeReader, pid: number): Promise<KubeletProces
 
 /**
  * k3s hides its arguments: it overwrites them with "/usr/local/bin/k3s server", one word with a
- * space in it and the rest filled up.
+ * space, and pads the rest.
  */
 function wordsOf(text: string): readonly string[] {
   const words = parseCommandLine(text);
@@ -102,9 +105,9 @@ function wordsOf(text: string): readonly string[] {
   return isTitle && /k3s\S* (server|agent)/.test(only) ? only.trim().split(/\s+/) : words;
 }
 
-/** How the kubelet in this process is called; undefined when the process holds none. */
+/** The name of the kubelet program in this process; undefined if it contains none. */
 function programOf(words: readonly string[], comm: string): string | undefined {
-  // An ended process that its parent has not yet collected has no words.
+  // A zombie has an empty command line.
   if (words.length === 0 || hasFlag(words, 'version') || hasFlag(words, 'help')) return undefined;
   const called = baseName(words[0] ?? '');
   // The first word of a script is its interpreter.
@@ -133,7 +136,7 @@ interface Believed extends KubeletProcess {
 
 const IN_A_CONTAINER = "is not in the node's PID namespace";
 
-/** Believed, or the reason why not; undefined when the process has ended meanwhile. */
+/** The accepted process, or why it is rejected; undefined if the process has exited. */
 async function judge(
   node: NodeReader,
   candidate: KubeletProcess,
@@ -155,7 +158,7 @@ async function judge(
   return isInside === undefined ? undefined : { ...candidate, parent: Number(parent) };
 }
 
-/** Undefined when the process has ended meanwhile. */
+/** Undefined if the process has exited. */
 async function isInInnerNamespace(
   node: NodeReader,
   folder: string,
@@ -163,9 +166,10 @@ async function isInInnerNamespace(
 ): Promise<boolean | undefined> {
   // NSpid:	8120	1
   const ids = /^NSpid:\s*([\d\s]+)$/m.exec(status)?.[1]?.trim().split(/\s+/);
-  // Its id in each namespace, from that of /proc inwards: one, unless it lives deeper.
+  // Its pid in each namespace, from that of /proc inwards: one pid, unless it is in an inner
+  // namespace.
   if (ids) return ids.length > 1;
-  // Before Linux 4.1 the links must be compared, which asks for more rights over process 1.
+  // Before Linux 4.1 the links must be compared, which requires more privileges over process 1.
   const namespace = await unlessMissing(node.ask('link', { path: `${folder}/ns/pid` }));
   if (namespace === undefined) return undefined;
   return namespace !== (await node.ask('link', { path: '/proc/1/ns/pid' }));
@@ -177,7 +181,7 @@ async function isInInnerNamespace(
 const POD_CGROUP =
   /kubepods|\/k8s\.io\/[0-9a-f]{64}|cri-containerd[-:][0-9a-f]|crio-[0-9a-f]|\/cri-o|\/isulad\//;
 
-/** The cgroup of a pod that this process lives in. A plain Docker container is no pod. */
+/** The pod cgroup of this process. A plain Docker container is not a pod. */
 function podCgroup(text: string): string | undefined {
   return text
     .split('\n')
@@ -186,8 +190,8 @@ function podCgroup(text: string): string | undefined {
 }
 
 /**
- * A kubelet that is about to run a program is there twice for a moment, and k3s has children of its
- * own name: the child of a believed one is not another.
+ * A kubelet that is about to run a program exists twice for a moment (fork), and k3s has children
+ * with its own name. A child of an accepted process is not a second kubelet.
  */
 function onlyOne(believed: readonly Believed[]): KubeletProcess | undefined {
   const pids = new Set(believed.map(({ pid }) => pid));

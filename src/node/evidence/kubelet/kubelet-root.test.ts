@@ -6,7 +6,7 @@ import { kubelet } from './kubelet.ts';
 
 const VIEW = '/proc/812/root';
 
-/** A kubelet with this root, on a node with these folders. */
+/** A kubelet with this root, on a node with these directories. */
 function nodeReported(root: string, folders: readonly string[]): NodeMaker {
   const maker = makeProc(new NodeMaker(), [812]);
   makeProcess(maker, { words: ['kubelet', `--root-dir=${root}`] });
@@ -14,7 +14,7 @@ function nodeReported(root: string, folders: readonly string[]): NodeMaker {
   return maker;
 }
 
-test('a root that the person names against the kubelet itself is a contradiction', async () => {
+test("a root from the user that differs from the kubelet's setting is a contradiction", async () => {
   const node = nodeReported('/here', ['/here', '/data']).build();
   const { contradiction } = await takeSnapshot(node, { kubeletRoot: '/data' }).of(kubelet);
   expect(contradiction).toContain('has /here');
@@ -22,7 +22,7 @@ test('a root that the person names against the kubelet itself is a contradiction
   expect(agreed).not.toHaveProperty('contradiction');
 });
 
-test('a root over a link is known by both of its names', async () => {
+test('a root behind a link is known by both names', async () => {
   const maker = nodeReported('/var/k', ['/data/kubelet']);
   makeLink(maker, VIEW, '/var/k', '../mnt/disk');
   makeLink(maker, VIEW, '/mnt/disk', '/data/kubelet/');

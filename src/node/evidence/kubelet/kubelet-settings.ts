@@ -15,11 +15,11 @@ import {
 } from './kubelet-config.ts';
 import type { KubeletProcess } from './kubelet-process.ts';
 
-/** The settings of a running kubelet, with what we could not read. */
+/** The settings of a running kubelet, and what we could not read. */
 export interface KubeletArguments extends KubeletSettings {
-  /** Where the root was named: a command line or a file. */
+  /** What sets the root: a command line or a file. */
   readonly rootOrigin?: string | undefined;
-  /** Roots to try when none was named. */
+  /** Roots to try if none is set. */
   readonly defaultRoots: readonly string[];
   readonly readOnlyPort: number;
   readonly securePort: number;
@@ -50,8 +50,8 @@ export async function kubeletArguments(asking: Asking): Promise<KubeletArguments
 }
 
 /**
- * Flags beat the file. Only a flag can set the root, so a file that cannot be read only adds an unknown.
- * `openPort` is the read-only port that this program opens when neither flag nor file names it.
+ * Flags take precedence over the file. Only a flag can set the root, so an unreadable file only
+ * adds an unknown. `openPort` is the default read-only port of this program.
  */
 async function kubeletSettings(
   asking: Asking,
@@ -69,13 +69,13 @@ async function kubeletSettings(
     rootOrigin: flags.root === undefined ? undefined : origin,
     defaultRoots: [DEFAULT_ROOT],
     securePort: settings.securePort ?? SECURE_PORT,
-    // A kubelet without a file opens this port by default, one with a file does not.
+    // Without a file, a kubelet opens this port by default; with a file, it does not.
     readOnlyPort: settings.readOnlyPort ?? (hasFile ? 0 : openPort),
     unknowns: fromFiles.known ? [] : [fromFiles.why],
   };
 }
 
-/** Undefined when there is no file of configuration at all. */
+/** Undefined if there is no configuration file. */
 async function fileSettings(
   asking: Asking,
   words: readonly string[],
@@ -95,7 +95,7 @@ async function fileSettings(
 
 const NO_ARGUMENTS_FILE = 'kubelite without --kubelet-args-file; name the root with --kubelet-root';
 
-/** microk8s stores the flags of its kubelet in a file. */
+/** microk8s stores the kubelet flags in a file. */
 async function kubeliteSettings(asking: Asking): Promise<KubeletArguments> {
   const path = flagValue(asking.process.words, 'kubelet-args-file');
   if (!path) throw new ReadError('unsupported', commandLineOf(asking), NO_ARGUMENTS_FILE);
@@ -108,7 +108,7 @@ const K3S_CONFIG = '/etc/rancher/k3s/config.yaml';
 const K3S_STATIC_PODS = '/var/lib/rancher/k3s/agent/pod-manifests';
 const K3S_SOCKET = '/run/k3s/containerd/containerd.sock';
 
-/** k3s hides its command line, so the settings of its kubelet are mostly found in its files. */
+/** k3s hides its command line, so most settings of its kubelet come from its files. */
 async function k3sSettings(asking: Asking): Promise<KubeletArguments> {
   const { words } = asking.process;
   const path = flagValue(words, 'config', 'c') ?? K3S_CONFIG;
@@ -130,11 +130,12 @@ async function k3sSettings(asking: Asking): Promise<KubeletArguments> {
       flagValue(all, KUBELET_FLAGS.runtimeEndpoint) || reported.runtimeEndpoint || K3S_SOCKET,
     nodeName: flagValue(all, 'node-name') ?? reported.nodeName,
     staticPodPath: reported.staticPodPath ?? K3S_STATIC_PODS,
-    // k3s makes a flag of its own setting, unless that is empty; an argument for the kubelet beats it.
+    // k3s turns its own setting into a flag unless it is empty. A kubelet argument takes
+    // precedence.
     resolvConf:
       flagValue(kubeletWords, KUBELET_FLAGS.resolvConf) ??
       (flagValue(all, KUBELET_FLAGS.resolvConf) || reported.resolvConf),
-    // k3s sets cluster.local where nobody names another.
+    // k3s sets cluster.local by default.
     hasClusterDomain: reported.hasClusterDomain ?? true,
   };
 }
@@ -147,7 +148,7 @@ const EDGECORE_CONFIG = '/etc/kubeedge/config/edgecore.yaml';
 const EDGECORE_PORT = 10_350;
 const EDGECORE_FIRST_ROOT = '/var/lib/edged';
 
-/** Here the root stands in the file alone: when it cannot be read, the root is not known. */
+/** Only the file sets the root: if the file cannot be read, the root is not known. */
 async function edgecoreSettings(asking: Asking): Promise<KubeletArguments> {
   const file = viewOf(asking, flagValue(asking.process.words, 'config') ?? EDGECORE_CONFIG);
   const { isFirstFormat, ...settings } = parseEdgecoreConfig(
@@ -157,7 +158,7 @@ async function edgecoreSettings(asking: Asking): Promise<KubeletArguments> {
   return {
     ...settings,
     rootOrigin: settings.root === undefined ? undefined : file,
-    // The default moved from one to the other in KubeEdge 1.20.
+    // KubeEdge 1.20 changed the default.
     defaultRoots: isFirstFormat ? [EDGECORE_FIRST_ROOT] : [EDGECORE_FIRST_ROOT, DEFAULT_ROOT],
     readOnlyPort: settings.readOnlyPort ?? EDGECORE_PORT,
     securePort: settings.securePort ?? 0,
@@ -165,7 +166,7 @@ async function edgecoreSettings(asking: Asking): Promise<KubeletArguments> {
   };
 }
 
-/** The files of a folder in the order in which they count; none when there is no such folder. */
+/** The files of a directory in the order of precedence; none if the directory does not exist. */
 async function filesIn(
   asking: Asking,
   folder: string,
@@ -178,7 +179,7 @@ async function filesIn(
   return files.toSorted().map((name) => `${path}/${name}`);
 }
 
-/** A file as the kubelet sees it: its root need not be ours. */
+/** The path of a file in the kubelet's root, which may differ from ours. */
 function viewOf({ process, workingFolder }: Asking, path: string): string {
   return `/proc/${process.pid}/root${absolutePath(path, workingFolder)}`;
 }

@@ -69,12 +69,12 @@ describe('the version of a running kubelet', () => {
     });
   });
 
-  test('is read from the secure port when the other is shut', async () => {
+  test('is read from the secure port if the read-only port is closed', async () => {
     const { origin } = await collect(running({ https: good }));
     expect(origin).toEqual({ url: 'https://127.0.0.1:10250/metrics' });
   });
 
-  test('comes from the program when neither port reports it', async () => {
+  test('comes from the program if neither port reports it', async () => {
     const maker = running({
       http: { answer: { status: 200, body: 'nothing here' } },
       https: { answer: { status: 403, body: METRICS } },
@@ -87,7 +87,7 @@ describe('the version of a running kubelet', () => {
     });
   });
 
-  test('is not known when all sources fail, and each is named with its reason', async () => {
+  test('is not known if all sources fail, and the error names each with its reason', async () => {
     const maker = running({
       https: { answer: { status: 401, body: '' } },
       printed: { failure: 'timeout' },
@@ -108,13 +108,13 @@ describe('the version of a running kubelet', () => {
     expect((await failureOf(maker)).failure).toBe(failure);
   });
 
-  test('that no source supports is unsupported, whatever else failed', async () => {
+  test('is unsupported if no source supports it, after any other failure', async () => {
     const maker = running({ printed: { answer: 'Kubernetes v1.18.8' } });
     maker.link('/proc/812/exe', '/usr/bin/kubelet (deleted)');
     expect((await failureOf(maker)).failure).toBe('unsupported');
   });
 
-  test('is asked of hyperkube by the name of the kubelet', async () => {
+  test('is asked of hyperkube with the subcommand kubelet', async () => {
     const maker = running({ comm: 'hyperkube' });
     const question = { program: '/proc/812/exe', arguments: ['kubelet', '--version'] };
     maker.set('version', question, { answer: 'Kubernetes v1.17.4\n' });
@@ -180,7 +180,7 @@ describe('the version of a kubelet inside edgecore', () => {
     },
   );
 
-  test('is direct when it names both', () => {
+  test('is read directly if the text names both versions', () => {
     const version = parseVersionNumber('v1.22.6-kubeedge-v1.10.0', 'node');
     expect(version).toMatchObject({ minor: 22, patch: 6 });
     expect(version.prerelease).toBeUndefined();
@@ -213,7 +213,7 @@ describe('the version of a kubelet that does not run', () => {
     modifiedMs: 0,
   } as const;
 
-  test('is asked of the program in its usual place, behind links too', async () => {
+  test('is asked of the program at its default path, through links too', async () => {
     const maker = makeLink(stopped(), '', '/usr/local/bin/k3s', '../lib/k3s');
     makeFolder(maker, '', '/usr/local/lib/k3s', PROGRAM).set(
       'version',
@@ -223,11 +223,11 @@ describe('the version of a kubelet that does not run', () => {
     expect(await collect(maker)).toMatchObject({ text: 'v1.28.5+k3s1', minor: 28 });
   });
 
-  test('is missing when there is no program', async () => {
+  test('is missing if there is no program', async () => {
     expect((await failureOf(stopped())).failure).toBe('missing');
   });
 
-  test('is missing when there is no kubelet at all', async () => {
+  test('is missing if there is no kubelet', async () => {
     const maker = makeProc(new NodeMaker(), []);
     for (const path of ['/var', '/opt']) maker.missing('status', path);
     expect((await failureOf(maker)).message).toContain('there is no kubelet');
@@ -280,11 +280,11 @@ describe('numbers', () => {
     expect(parseProgramVersion(text, 'x').text).toBe(version);
   });
 
-  test('are read from the line that begins with the metric alone', () => {
+  test('are read only from the line that begins with the metric', () => {
     const text = '# kubernetes_build_info{git_version="v9.9.9"}\nx{a="git_version="} 1\n';
     expect(() => parseBuildInfo(text, 'x')).toThrow(ReadError);
     expect(parseBuildInfo(`${text}${METRICS}`, 'x').text).toBe('v1.18.8');
-    // As kubelets up to 1.18 write it.
+    // The format of kubelets up to 1.18.
     const older = 'kubernetes_build_info{buildDate="1970",gitVersion="v1.18.8",major="1"} 1';
     expect(parseBuildInfo(older, 'x').text).toBe('v1.18.8');
   });

@@ -8,13 +8,13 @@ import { kubernetesInside } from './edgecore-versions.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { pagesOf } from './kubelet-page.ts';
 
-/** The version of the kubelet's own code, also where it lives inside another program. */
+/** The version of the kubelet's code, also inside another program. */
 export interface KubeletVersion extends VersionNumber {
-  /** Its source: "GET http://127.0.0.1:10255/metrics", "/proc/812/exe --version". */
+  /** Where it was read: "GET http://127.0.0.1:10255/metrics", "/proc/812/exe --version". */
   readonly origin: Origin;
   /** What it was derived from: "KubeEdge v1.13.0". */
   readonly via?: string;
-  /** "last verified with KubeEdge v1.23.1": what is inside of that release is assumed to be inside of this. */
+  /** "last verified with KubeEdge v1.23.1": this release is assumed to contain the same kubelet. */
   readonly assumption?: string;
 }
 
@@ -36,7 +36,7 @@ export const kubeletVersion = defineEvidence<KubeletVersion>({
 
 type Source = () => Promise<KubeletVersion>;
 
-/** The first that answers is believed. The program itself comes last: it must be run for that. */
+/** The first answer counts. The program is last, because we must execute it. */
 function sourcesFor(snapshot: Snapshot, found: Kubelet): readonly Source[] {
   if (found.presence === 'absent') return [];
   if (!found.process) return USUAL_PROGRAMS.map((path) => () => fromFile(snapshot, path));
@@ -101,7 +101,7 @@ async function fromProcess(
   return askProgram(snapshot, `/proc/${pid}/exe`, program);
 }
 
-/** Where the usual distributions put a kubelet, for when none runs. */
+/** The default paths of kubelets, for when none runs. */
 const USUAL_PROGRAMS = [
   '/usr/bin/kubelet',
   '/usr/local/bin/kubelet',

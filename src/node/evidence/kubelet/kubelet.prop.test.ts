@@ -21,7 +21,7 @@ const hostile = fc.oneof(
   fc.json(),
 );
 
-/** A ReadError is the only way in which a parser may fail. */
+/** A parser may only fail with a ReadError. */
 function failsOtherwise(run: () => unknown): boolean {
   try {
     run();
@@ -31,7 +31,7 @@ function failsOtherwise(run: () => unknown): boolean {
   }
 }
 
-test('a command line has the words it was made of', () => {
+test('a command line parses into its words', () => {
   const word = fc.string({ unit: 'binary', minLength: 1 }).filter((text) => !text.includes('\0'));
   fc.assert(
     fc.property(fc.array(word), (words) => {
@@ -40,7 +40,7 @@ test('a command line has the words it was made of', () => {
   );
 });
 
-test('a flag has its last value, however it is written and whatever stands around it', () => {
+test('a flag has its last value, in any notation and between any other words', () => {
   const noise = fc.array(fc.constantFrom('kubelet', '-v=2', '--v', '2', '--root', '--dir=x', ''));
   const value = fc.string({ unit: 'binary' });
   fc.assert(
@@ -57,7 +57,7 @@ test('a flag has its last value, however it is written and whatever stands aroun
   );
 });
 
-test('no text makes a parser fail in any way of its own', () => {
+test('any text makes a parser fail with a ReadError only', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const runs = [
@@ -75,7 +75,7 @@ test('no text makes a parser fail in any way of its own', () => {
   );
 });
 
-test('no process makes the search fail in any way of its own', async () => {
+test('any process makes the search fail with a ReadError only', async () => {
   const comm = fc.constantFrom('kubelet', 'k3s-server', 'edgecore', 'kubelite', 'hyperkube');
   await fc.assert(
     fc.asyncProperty(comm, fc.array(hostile), hostile, async (name, words, text) => {
@@ -94,7 +94,7 @@ test('no process makes the search fail in any way of its own', async () => {
   );
 });
 
-test('versions have one order', () => {
+test('versions have a total order', () => {
   const version = fc
     .tuple(
       fc.nat(3),

@@ -35,7 +35,7 @@ async function failureOf(maker: NodeMaker, settings: SnapshotOptions = {}): Prom
 }
 
 describe('a running kubelet', () => {
-  test('without any flag has the defaults of its time', async () => {
+  test('without any flag has the defaults of its version', async () => {
     expect(await collect(nodeWith())).toEqual({
       presence: 'running',
       program: 'kubelet',
@@ -90,30 +90,30 @@ describe('a running kubelet', () => {
     expect((await collect(nodeWith({ words }))).runtimeSocket).toBe(socket);
   });
 
-  test('has a root relative to its working folder', async () => {
+  test('has a root relative to its working directory', async () => {
     const maker = nodeWith({ words: ['kubelet', '--root-dir=state'] }, '/srv/state');
     expect((await collect(maker.link('/proc/812/cwd', '/srv'))).root).toBe('/srv/state');
   });
 
-  test('with links that go round has no root', async () => {
+  test('has no root if its links form a cycle', async () => {
     const maker = makeLink(nodeWith(), VIEW, '/var/lib/kubelet', '/var/lib/kubelet');
     expect((await failureOf(maker)).message).toContain('more than 40 links');
   });
 
-  test('reports a root that does not exist by name', async () => {
+  test('reports the name of a root that does not exist', async () => {
     const maker = nodeWith().missing('status', `${VIEW}/var/lib/kubelet`);
     const error = await failureOf(maker);
     expect(error.failure).toBe('missing');
     expect(error.message).toContain('/var/lib/kubelet: the kubelet root does not exist');
   });
 
-  test('whose root hangs is a time-out', async () => {
+  test('with a hanging root is a timeout', async () => {
     const path = `${VIEW}/var/lib/kubelet`;
     const maker = nodeWith().set('status', { path }, { failure: 'timeout' });
     expect((await failureOf(maker)).failure).toBe('timeout');
   });
 
-  test('has the root and the socket that the person names', async () => {
+  test('has the root and the socket that the user names', async () => {
     const maker = makeFolder(nodeWith({ words: ['kubelet', '--root-dir=/gone'] }), VIEW, '/data');
     maker.missing('status', `${VIEW}/gone`);
     const settings = { kubeletRoot: '/data/', runtimeEndpoint: 'unix:///run/x.sock' };
@@ -127,7 +127,7 @@ describe('a running kubelet', () => {
   });
 });
 
-describe('a file of configuration', () => {
+describe('a configuration file', () => {
   const words = ['kubelet', '--config=etc/kubelet.yaml', '--port=10251'];
   const file = `${VIEW}/etc/kubelet.yaml`;
 
@@ -147,7 +147,7 @@ describe('a file of configuration', () => {
     });
   });
 
-  test('closes the read-only port unless it opens it', async () => {
+  test('closes the read-only port unless it sets one', async () => {
     expect((await collect(nodeWith({ words }).file(file, ''))).readOnlyPort).toBe(0);
   });
 
@@ -164,7 +164,7 @@ describe('a file of configuration', () => {
     expect(found.unknowns[0]).toContain(file);
   });
 
-  test('is completed by the files of a folder, in the order of their names', async () => {
+  test('is extended by the files of a directory, in the order of their names', async () => {
     const maker = nodeWith({ words: ['kubelet', '--config-dir=/etc/kubelet.d'] })
       .folder(`${VIEW}/etc/kubelet.d`, ['20.conf', '10.conf', 'README'])
       .file(`${VIEW}/etc/kubelet.d/10.conf`, 'port: 1\naddress: 10.0.0.1')
@@ -199,16 +199,16 @@ describe('which process is the kubelet', () => {
     expect(found.rejected[0]?.pid).toBe(812);
     expect(found.rejected[0]?.why).toMatch(/^process 812 calls itself kubelet but /);
     expect(found.rejected[0]?.why).toContain(why);
-    // A kubelet in a container may be ours; one in a pod, or of another user, is not.
+    // A kubelet in a container may be the node's; one in a pod, or of another user, is not.
     expect(found.contradiction !== undefined).toBe(why === 'PID namespace');
   });
 
-  test('may live in a plain container, as some distributions run it', async () => {
+  test('may run in a plain container, as in some distributions', async () => {
     const found = await collect(nodeWith({ cgroup: `/docker/${'4f'.repeat(32)}` }));
     expect(found.presence).toBe('running');
   });
 
-  test('is the one the person names, whatever we think of it', async () => {
+  test('is the one that the user names, without further checks', async () => {
     const maker = nodeWith({ user: 1000, comm: 'strange', words: ['/opt/strange'] });
     expect(await collect(maker, { kubeletPid: 812 })).toMatchObject({ presence: 'running' });
     expect(
@@ -216,14 +216,14 @@ describe('which process is the kubelet', () => {
     ).toBe('missing');
   });
 
-  test('is not decided between two', async () => {
+  test('is an error if there are two', async () => {
     const maker = makeProc(nodeWith(), [812, 4711]);
     const error = await failureOf(makeProcess(maker, { pid: 4711 }));
     expect(error.failure).toBe('failed');
     expect(error.message).toMatch(/812 .*4711 .*--kubelet-pid/);
   });
 
-  test('is not its own child that has yet to become another program', async () => {
+  test('is not a forked child that has not yet executed its program', async () => {
     const maker = makeProc(nodeWith(), [812, 4711]);
     const found = await collect(makeProcess(maker, { pid: 4711, parent: 812 }));
     expect(found.process?.pid).toBe(812);
@@ -237,7 +237,7 @@ describe('which process is the kubelet', () => {
     },
   );
 
-  test('may be hidden behind a read that failed, so nothing is said', async () => {
+  test('is an error if a read failed, because that process may be the kubelet', async () => {
     const maker = nodeWith();
     const all = new FailingNode(maker.build(), () => false);
     await takeSnapshot(all).of(kubelet);
@@ -293,7 +293,7 @@ describe('a kubelet inside another program', () => {
     });
   });
 
-  test('k3s with a file', async () => {
+  test('k3s with a configuration file', async () => {
     const file = `${VIEW}/etc/rancher/k3s/config.yaml`;
     const maker = nodeWith({ comm: 'k3s-server', words: ['/usr/local/bin/k3s server'] }, '/data')
       .file(file, 'token: secret\nkubelet-arg:\n- root-dir=/data\n- read-only-port=10255')
@@ -315,7 +315,7 @@ describe('a kubelet inside another program', () => {
     const words = ['/snap/microk8s/5891/kubelite', `--kubelet-args-file=${path}`];
     const maker = nodeWith({ comm: 'kubelite', words }, root).file(
       `${VIEW}${path}`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the snap, as in its file.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a snap variable.
       '# why\n--root-dir=${SNAP_COMMON}/var/lib/kubelet\n--read-only-port=0\n',
     );
     expect(await collect(maker)).toMatchObject({ program: 'kubelite', root, readOnlyPort: 0 });
@@ -326,7 +326,7 @@ describe('edgecore', () => {
   const file = `${VIEW}/etc/kubeedge/config/edgecore.yaml`;
   const edgecore = (root: string) => nodeWith({ comm: 'edgecore' }, root);
 
-  test('is configured by its file alone', async () => {
+  test('is configured by its file only', async () => {
     const text = `
 apiVersion: edgecore.config.kubeedge.io/v1alpha2
 modules:
@@ -347,14 +347,14 @@ modules:
     });
   });
 
-  test('has no known root when its file cannot be read, unless the person names it', async () => {
+  test('has no known root if its file cannot be read, unless the user names it', async () => {
     const maker = edgecore('/data').set('file', { path: file }, { failure: 'denied' });
     expect((await failureOf(maker)).failure).toBe('denied');
     const found = await collect(maker, { kubeletRoot: '/data' });
     expect(found).toMatchObject({ root: '/data', unknowns: [`${file}: permission denied`] });
   });
 
-  test('has of its two default roots the one with pods, and none when both have', async () => {
+  test('has the default root that contains pods, and none if both do', async () => {
     const maker = edgecore('/var/lib/edged/pods').file(file, 'modules: {edged: {enable: true}}');
     maker.missing('status', `${VIEW}/var/lib/kubelet/pods`);
     expect((await collect(maker)).root).toBe('/var/lib/edged');
@@ -367,7 +367,7 @@ describe('without a kubelet', () => {
   const idle = () => makeProc(new NodeMaker(), []);
   const usual = ['/var/lib', '/var/snap', '/opt'];
 
-  test('the machine has one that is stopped when a usual root is there', async () => {
+  test('the node has a stopped one if a default root exists', async () => {
     const maker = idle().missing('status', '/var/lib/kubelet').missing('status', '/var/snap');
     makeFolder(maker, '', '/var/lib/k0s/kubelet');
     expect(await collect(maker)).toMatchObject({
@@ -378,18 +378,18 @@ describe('without a kubelet', () => {
     });
   });
 
-  test('the machine has none when no usual root is there', async () => {
+  test('the node has none if no default root exists', async () => {
     const maker = makeFolder(idle(), '', '/var');
     for (const path of usual) maker.missing('status', path);
     expect(await collect(maker)).toMatchObject({ presence: 'absent', rejected: [] });
   });
 
-  test('a usual root that hangs is not passed over', async () => {
+  test('a default root that hangs is an error', async () => {
     const maker = idle().set('status', { path: '/var' }, { failure: 'timeout' });
     expect((await failureOf(maker)).failure).toBe('timeout');
   });
 
-  test('a root that the person names must exist', async () => {
+  test('a root that the user names must exist', async () => {
     const maker = makeFolder(idle(), '', '/data').missing('status', '/none');
     expect((await collect(maker, { kubeletRoot: '/data' })).presence).toBe('stopped');
     expect((await failureOf(maker, { kubeletRoot: '/none' })).failure).toBe('missing');

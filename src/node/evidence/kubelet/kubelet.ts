@@ -5,50 +5,52 @@ import { absolutePath, cleanPath, resolvePath, unlessMissing } from '../text/fil
 import { findKubelet, type KubeletProcess, type RejectedProcess } from './kubelet-process.ts';
 import { type KubeletArguments, kubeletArguments } from './kubelet-settings.ts';
 
-/** The kubelet of this node: whether it runs, and its settings that matter to us. */
+/** The kubelet of this node: whether it runs, and the settings that we need. */
 export interface Kubelet {
-  /** running: its process was found. stopped: none runs, but here is its root. absent: neither. */
+  /** running: we found its process. stopped: no process, but its root exists. absent: neither. */
   readonly presence: 'running' | 'stopped' | 'absent';
-  /** How it is called: kubelet, k3s, edgecore... */
+  /** The program: kubelet, k3s, edgecore... */
   readonly program: string;
   readonly process?: ProcessFacts;
-  /** Somebody has stopped its process by a signal, and it waits to be continued. */
+  /** A signal has stopped its process (SIGSTOP), and it waits for SIGCONT. */
   readonly isPaused?: true;
-  /** Resolved, as the mount table shows it, without a slash at its end. */
+  /** Resolved, as in the mount table, without a trailing slash. */
   readonly root: string;
-  /** Where we learned the root: "/proc/812/cmdline", "default", "--kubelet-root"... */
+  /** What set the root: "/proc/812/cmdline", "default", "--kubelet-root"... */
   readonly rootOrigin: string;
-  /** The root as it was named, where that leads over a link: the runtime knows mounts by it. */
+  /** The configured root, if that is a link: the runtime knows mounts by this path. */
   readonly configuredRoot?: string;
-  /** What speaks against this picture of the kubelet, so that nothing can be called clear by it. */
+  /** Evidence against these facts about the kubelet. With it, no verdict may be clear. */
   readonly contradiction?: string;
   /** Path of the runtime's socket, from the kubelet's settings or from our options. */
   readonly runtimeSocket?: string;
-  /** The one in the kubelet's own settings, if --runtime-endpoint names another. */
+  /** The socket in the kubelet's settings, if --runtime-endpoint names another. */
   readonly ownRuntimeSocket?: string;
-  /** 0 when it is off. */
+  /** 0 if disabled. */
   readonly readOnlyPort: number;
-  /** 0 when it is off. */
+  /** 0 if disabled. */
   readonly securePort: number;
-  /** Where to reach it: 127.0.0.1 unless it is bound elsewhere. */
+  /** The address to connect to: 127.0.0.1 unless the kubelet binds another. */
   readonly address: string;
   readonly nodeName?: string;
-  /** The folder, or the file, of its static pods, from its settings. */
+  /** The directory or the file of its static pods, from its settings. */
   readonly staticPodPath?: string;
-  /** It takes static pods from an address too. */
+  /** It also reads static pods from a URL. */
   readonly hasStaticPodUrl?: boolean;
-  /** The resolv.conf that pods get theirs from, where it was given one; empty when they get none. */
+  /** The resolv.conf that pods inherit, if set; empty if they inherit none. */
   readonly resolvConf?: string;
   readonly hasClusterDomain?: boolean;
-  /** Processes that call themselves kubelets, and why they were not believed. */
+  /** Processes with the name of a kubelet, and why they were rejected. */
   readonly rejected: readonly RejectedProcess[];
-  /** Settings that we could not read; the defaults are assumed. */
+  /** Settings that could not be read; the defaults are assumed. */
   readonly unknowns: readonly string[];
 }
 
 interface ProcessFacts {
   readonly pid: number;
-  /** Ticks between the boot and its start: with the pid it names the process for ever. */
+  /**
+   * Clock ticks from the boot to the start of the process. With the pid it identifies the process.
+   */
   readonly startTime: string;
   /** "mnt:[4026531841]" */
   readonly mountNamespace: string;
@@ -75,7 +77,7 @@ async function runningKubelet(
   const { isPaused, ...facts } = await processFacts(snapshot, process.pid);
   const { workingFolder } = facts;
   const reported = await attempt(kubeletArguments({ node: snapshot.node, process, workingFolder }));
-  // With the root from our options, nothing else of what we could not read is needed.
+  // If our options set the root, the check can continue without the settings.
   if (!reported.known && snapshot.settings.kubeletRoot === undefined) throw reported.error;
   const settings = reported.known
     ? reported.value
@@ -93,7 +95,7 @@ async function runningKubelet(
         : socketOf(settings.runtimeEndpoint ?? ''),
     nodeName: settings.nodeName ?? (await hostName(snapshot)),
     ...(await runningRoot(snapshot, facts, settings)),
-    // One that is stopped takes connections and answers none: each question would run out of time.
+    // A stopped process accepts connections but never answers: every question would time out.
     readOnlyPort: isPaused ? 0 : settings.readOnlyPort,
     securePort: isPaused ? 0 : settings.securePort,
     address: reachableAddress(settings.address),
@@ -117,7 +119,7 @@ async function processFacts(
   const stat = await node.ask('file', { path: `${folder}/stat` });
   return {
     pid,
-    // 812 (kubelet) T 1 812 812 0 -1 4194560 ...; of one that is traced it is a small letter.
+    // 812 (kubelet) T 1 812 812 0 -1 4194560 ...; a traced process has a small "t".
     isPaused: stat.slice(stat.lastIndexOf(')')).startsWith(') T '),
     startTime: parseStartTime(stat, folder),
     mountNamespace: await node.ask('link', { path: `${folder}/ns/mnt` }),
@@ -126,7 +128,7 @@ async function processFacts(
   };
 }
 
-/** Field 22. The name in field 2 may itself hold spaces and brackets, so count from its end. */
+/** Field 22. The name in field 2 may contain spaces and brackets, so count from its end. */
 function parseStartTime(stat: string, folder: string): string {
   // 812 (kubelet) S 1 812 812 0 -1 4194560 ... 20 0 14 0 1532 1936203776 ...
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -170,7 +172,7 @@ async function overruledRoot(
   return { ...given, contradiction };
 }
 
-/** Where the default has changed over time, the root is the one that holds pods. */
+/** The default differs between versions, so the root is the one that contains pods. */
 async function defaultRoot(
   snapshot: Snapshot,
   view: string,
@@ -205,7 +207,7 @@ async function resolvedRoot(
   return { root, rootOrigin, ...(configuredRoot === root ? {} : { configuredRoot }) };
 }
 
-/** Where kubelets of the usual distributions keep their pods. */
+/** The default roots of common distributions. */
 const USUAL_ROOTS = [
   '/var/lib/kubelet',
   '/var/snap/microk8s/common/var/lib/kubelet',
@@ -259,13 +261,13 @@ function runtimeSocket(snapshot: Snapshot, reported: string | undefined): string
 // unix:///run/containerd/containerd.sock, unix:/run/crio/crio.sock, /run/containerd/containerd.sock
 const SOCKET = /^(?:unix:(?:\/\/)?)?(\/[\s\S]*)$/;
 
-/** The path in an endpoint; undefined when it names no Unix socket. */
+/** The path in an endpoint; undefined if it is not a Unix socket. */
 export function socketOf(endpoint: string): string | undefined {
   const path = SOCKET.exec(endpoint)?.[1];
   return path === undefined ? undefined : cleanPath(path);
 }
 
-/** The folder of all pods, as the kubelet sees it. */
+/** The directory of all pods, as the kubelet sees it. */
 export function podsPathOf({ process, root }: Kubelet): string {
   return `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
 }
@@ -277,7 +279,7 @@ function reachableAddress(address: string | undefined): string {
   return address === undefined || EVERYWHERE.has(address) ? LOCAL : address;
 }
 
-/** The kubelet calls its node by the host's name in lower case. */
+/** The kubelet uses the lower-case host name as the node name. */
 async function hostName({ node }: Snapshot): Promise<string | undefined> {
   const name = await attempt(node.ask('file', { path: '/proc/sys/kernel/hostname' }));
   return name.known ? name.value.trim().toLowerCase() || undefined : undefined;

@@ -49,7 +49,7 @@ test.each(['/etc/kubelet.conf.d/10-resolv.conf', '/etc/kubelet-resolv.yaml'])(
   },
 );
 
-test('the cluster domain may be in a file that could not be read', async () => {
+test('the cluster domain may be set in a file that could not be read', async () => {
   const path = '/etc/resolv.conf';
   const words = ['kubelet', '--config=/etc/kubelet.yaml', `--resolv-conf=${path}`];
   const maker = nodeWith(words).file(`${VIEW}${path}`, TEXT);
@@ -84,7 +84,7 @@ test.each([
 ])('k3s takes its resolv.conf from %s', async (_, flags, config, path) => {
   const maker = k3s(...flags).file(CONFIG, config);
   maker.file(`${VIEW}/etc/resolv.conf`, TEXT);
-  // A file that a person names is used as it is, also with servers that pods cannot reach.
+  // A file that the user sets is used as it is, even if pods cannot reach its servers.
   maker.file(`${VIEW}/etc/pods`, 'nameserver 127.0.0.53\n');
   expect((await collect(maker)).path).toBe(path);
 });

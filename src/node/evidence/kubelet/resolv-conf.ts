@@ -9,36 +9,36 @@ import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
 
 /** The resolv.conf that the kubelet gives to pods, as the kubelet parses it. */
 export interface ResolvConf {
-  /** As the kubelet names it. */
+  /** The path in the kubelet's settings. */
   readonly path: string;
   readonly origin: Origin;
   readonly nameservers: readonly string[];
   readonly searches: readonly string[];
-  /** What the kubelet passes on. There are two where it is not known which of them holds. */
+  /** The limits that the kubelet applies; two if we do not know which of them. */
   readonly limits: readonly SearchLimits[];
   readonly limitsOrigin: Origin;
-  /** Why it is not known. */
+  /** Why that is not known. */
   readonly why: string;
 }
 
-/** Of the search line, beside the domains of the cluster. */
+/** Limits of the search line, without the cluster domains. */
 export interface SearchLimits {
   readonly domains: number;
   readonly characters: number;
 }
 
 const OLD: SearchLimits = { domains: 6, characters: 256 };
-/** With the feature gate ExpandedDNSConfig: since 1.22 it can be enabled, since 1.26 it is by default. */
+/** With the feature gate ExpandedDNSConfig: available since 1.22, enabled by default since 1.26. */
 const EXPANDED: SearchLimits = { domains: 32, characters: 2048 };
 /** Pods get these before those of the file: NAMESPACE.svc.DOMAIN, svc.DOMAIN, DOMAIN. */
 const CLUSTER_DOMAINS = 3;
 
 const DEFAULT = '/etc/resolv.conf';
-/** k3s takes the first that names a server which pods can reach. */
+/** k3s uses the first file with a nameserver that pods can reach. */
 const OF_K3S = [DEFAULT, '/run/systemd/resolve/resolv.conf'];
 // 127.0.0.53, ::1
 const LOOPBACK = /^(?:127\.|::1$)/;
-// "<redacted>", or [redacted for a text that is no YAML
+// "<redacted>", or [redacted for a text that is not YAML
 const WITHHELD = new RegExp(`${REDACTED}|^\\[redacted$`);
 
 export const resolvConf = defineEvidence<ResolvConf>({
@@ -56,7 +56,7 @@ export const resolvConf = defineEvidence<ResolvConf>({
     for (const path of pathsFor(found)) {
       const view = `/proc/${process.pid}/root${absolutePath(path, process.workingFolder)}`;
       const text = await snapshot.node.ask('file', { path: view });
-      // A bundle withholds a file whose name does not show what it is.
+      // A bundle withholds a file whose name does not show its content.
       if (WITHHELD.test(text)) throw new ReadError('malformed', view, 'the bundle withholds it');
       const parsed = parseResolvConf(text);
       const isUsed = parsed.nameservers.some((each) => !LOOPBACK.test(each));
@@ -79,7 +79,7 @@ function limitsOf(
     ...(version.known && !isBefore(26) ? [] : [OLD]),
     ...(isBefore(22) ? [] : [EXPANDED]),
   ];
-  // The file that could not be read may set it.
+  // The file that could not be read may set the domain.
   const isUnread = hasClusterDomain === undefined && unread !== undefined;
   const less = isUnread ? [CLUSTER_DOMAINS, 0] : [hasClusterDomain ? CLUSTER_DOMAINS : 0];
   const why = version.known
@@ -100,7 +100,7 @@ function pathsFor({ program, resolvConf: given }: Kubelet): readonly string[] {
   return program === 'k3s' ? OF_K3S : [DEFAULT];
 }
 
-/** Servers add up; of search lines the last one counts. A dot at the end of a domain does not. */
+/** Nameservers add up; the last search line counts. A trailing dot of a domain is ignored. */
 function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'searches'> {
   const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
   const nameservers = lines.flatMap(([key, server]) =>
@@ -110,7 +110,9 @@ function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'search
   return { nameservers, searches: searches.map((domain) => domain.replace(/\.$/, '')) };
 }
 
-/** The same file without its addresses and names: as many servers, and domains as long. */
+/**
+ * The same file without its addresses and names: as many servers, and domains of the same length.
+ */
 function redactResolvConf(text: string): string {
   const { nameservers, searches } = parseResolvConf(text);
   const servers = nameservers.map((server) => (LOOPBACK.test(server) ? server : '192.0.2.1'));
@@ -119,7 +121,8 @@ function redactResolvConf(text: string): string {
 }
 
 export const resolvConfRule: FileRule = {
-  // /run/systemd/resolve/stub-resolv.conf, but no configuration: /etc/kubelet.conf.d/10-resolv.conf
+  // /run/systemd/resolve/stub-resolv.conf, but not a kubelet configuration such as
+  // /etc/kubelet.conf.d/10-resolv.conf
   path: /(?<!\.d)\/[^/]*resolv[^/]*$(?<!\.(?:ya?ml|json))/,
   redact: redactResolvConf,
 };

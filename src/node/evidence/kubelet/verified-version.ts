@@ -1,12 +1,12 @@
 import { type ComparableVersion, compareVersions } from '../text/version-number.ts';
 
-/** The newest version that was verified; every patch release of its minor version counts as that. */
+/** The newest verified version. It includes every patch release of its minor version. */
 export interface NewestVerified extends ComparableVersion {
   /** "v1.36", "KubeEdge v1.23.1" */
   readonly text: string;
 }
 
-/** The newest kubelet whose source was read for all our tables. */
+/** The newest kubelet whose source we compared with all our tables. */
 export const NEWEST_KUBELET: NewestVerified = {
   text: 'v1.36',
   major: 1,
@@ -17,7 +17,7 @@ export const NEWEST_KUBELET: NewestVerified = {
 export interface VerifiedVersion {
   /** The version to look up in a table. */
   readonly version: ComparableVersion;
-  /** "last verified with v1.36" where the version itself was never tried. */
+  /** "last verified with v1.36" if this version was not verified. */
   readonly assumption?: string;
 }
 
@@ -30,12 +30,12 @@ export function verifiedVersion(
   return { version: newest, assumption: `last verified with ${newest.text}` };
 }
 
-/** The kubelet to look up in a table of kubelets. */
+/** The kubelet version to look up in a table. */
 export function verifiedKubelet(version: ComparableVersion): ComparableVersion {
   return verifiedVersion(version, NEWEST_KUBELET).version;
 }
 
-/** What a claim about a kubelet's behaviour ends with; empty for a version that was verified. */
+/** The suffix of a claim about a kubelet's behaviour; empty for a verified version. */
 export function verificationNote(
   version: ComparableVersion & { readonly assumption?: string },
 ): string {

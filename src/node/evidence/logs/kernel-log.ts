@@ -5,7 +5,7 @@ import { JOURNAL_BYTES } from '../limits.ts';
 import { type KubeletLog, logOfLines } from './log-entries.ts';
 import { literalsOf } from './log-signatures.ts';
 
-/** The journal, or a file that syslog writes where there is no journal. */
+/** The journal, or a syslog file on a node without a journal. */
 const PLACES: readonly LogPlace[] = [
   { journal: ['_TRANSPORT=kernel'] },
   { file: '/var/log/kern.log' },
@@ -15,7 +15,7 @@ const PLACES: readonly LogPlace[] = [
 // 2026-04-04T16:39:58+0000 worker-7 kernel: nf_conntrack: table full, dropping packet
 const OF_KERNEL = /\bkernel: /;
 
-/** What the kernel logged, as far as a fault declares it. */
+/** Lines of the kernel log that match a signature of a fault. */
 export const kernelLog = defineEvidence<KubeletLog>({
   id: 'kernel-log',
   title: 'The log of the kernel',

@@ -5,7 +5,7 @@ import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { journalOf, logFiles, rotatedBefore } from './kubelet-log-files.ts';
 
-describe('the part before a file that was turned over', () => {
+describe('the part before a rotated file', () => {
   const FOLDER = '/proc/812/root/var/log';
   const FILE = {
     path: '/proc/812/fd/2',
@@ -52,14 +52,14 @@ describe('the part before a file that was turned over', () => {
   });
 });
 
-describe('the entries of the journal that are of the kubelet', () => {
+describe('the journal entries of the kubelet', () => {
   const entries = (comm: string, words: readonly string[], cgroup: string) => {
     const maker = syntheticWorker({ mounts: [] });
     makeProcess(maker, { comm, words, cgroup });
     return journalOf(takeSnapshot(maker.build()));
   };
 
-  test('are those of its usual units and of the one that it runs in', async () => {
+  test('are those of its default units and of its own unit', async () => {
     expect(
       await entries('kubelet', ['/usr/bin/kubelet'], '/system.slice/my-kubelet.service'),
     ).toEqual([
@@ -79,7 +79,7 @@ describe('the entries of the journal that are of the kubelet', () => {
   });
 });
 
-describe('the files that a kubelet writes to', () => {
+describe('the log files of a kubelet', () => {
   const files = async (
     flags: readonly string[],
     names: readonly string[],
@@ -106,13 +106,13 @@ describe('the files that a kubelet writes to', () => {
     );
   });
 
-  test('of klog, where only the link is known by its name', async () => {
+  test('of klog are the link, if only that is known', async () => {
     expect(await files(['--log-dir=/logs'], ['kubelet.INFO', 'kubelet.ERROR'])).toEqual([
       '/logs/kubelet.INFO',
     ]);
   });
 
-  test('are what its flags and its output name, each once', async () => {
+  test('are those of its flags and its output, without duplicates', async () => {
     expect(await files(['--log-file=/var/log/a.log'], [], '/var/log/b.log')).toEqual([
       '/var/log/a.log',
       '/var/log/b.log',

@@ -5,27 +5,27 @@ import { LOG_FILES_MAX } from '../limits.ts';
 import { baseName, flagValue, parseCommandLine } from '../processes/command-line.ts';
 import { absolutePath, unlessMissing } from '../text/file-path.ts';
 
-/** A file that the kubelet logs to, or did. */
+/** A file that the kubelet logs to, or logged to before. */
 export interface LogFile {
-  /** How we reach it: "/proc/812/fd/2", "/proc/812/root/var/log/kubelet.log". */
+  /** The path that we read: "/proc/812/fd/2", "/proc/812/root/var/log/kubelet.log". */
   readonly path: string;
-  /** How a person calls it: "/var/log/kubelet.log". */
+  /** The path for the user: "/var/log/kubelet.log". */
   readonly origin: string;
-  /** Where its folder is for us; rotated files lie beside it. */
+  /** The path of its directory for us; rotated files are beside it. */
   readonly folder: string;
-  /** Whether older parts of it may lie beside it, under names that others gave them. */
+  /** Whether rotated files with other names may be beside it. */
   readonly isRotated: boolean;
 }
 
-/** The files that a running kubelet writes to, oldest first; none when it writes elsewhere. */
+/** The files that a running kubelet writes to, oldest first; empty if it logs elsewhere. */
 export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<readonly LogFile[]> {
-  const found = await noting(unread, snapshot.of(kubelet));
+  const found = await readOrNote(unread, snapshot.of(kubelet));
   if (!found?.process) return [];
   const { pid, workingFolder } = found.process;
   const view = `/proc/${pid}/root`;
-  const args = (await noting(unread, wordsOf(snapshot, found))) ?? [];
+  const args = (await readOrNote(unread, wordsOf(snapshot, found))) ?? [];
   const folder = flagValue(args, 'log-dir');
-  // k3s calls its own "--log".
+  // k3s names this flag "--log".
   const file = flagValue(args, 'log-file', 'log');
   const files: LogFile[] = [];
   if (folder) {
@@ -38,8 +38,8 @@ export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<re
   return [...new Map(files.map((each) => [each.origin, each])).values()];
 }
 
-/** What was read; undefined when it could not be, which is then noted. */
-async function noting<T>(unread: string[], read: Promise<T>): Promise<T | undefined> {
+/** The value; undefined if the read failed, which is then noted in `unread`. */
+async function readOrNote<T>(unread: string[], read: Promise<T>): Promise<T | undefined> {
   const answer = await attempt(read);
   if (answer.known) return answer.value;
   unread.push(answer.why);
@@ -48,7 +48,7 @@ async function noting<T>(unread: string[], read: Promise<T>): Promise<T | undefi
 
 const EDGECORE_LOG = '/var/log/kubeedge/edgecore.log';
 
-/** Where some distributions store it, for a kubelet that does not run or has no such setting. */
+/** Default paths of some distributions, for a kubelet that does not run or sets no file. */
 export function usualFiles(): readonly LogFile[] {
   return ['/var/log/kubelet.log', '/var/log/kubernetes/kubelet.INFO', EDGECORE_LOG].map((path) =>
     seen('', path),
@@ -68,7 +68,7 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** The words that the kubelet's own flags are among. */
+/** The words that contain the kubelet's flags. */
 async function wordsOf(
   { node }: Snapshot,
   { program, process }: Kubelet,
@@ -83,14 +83,14 @@ async function wordsOf(
 // kubelet.node-1.root.log.INFO.20260330-155827.4130850
 const OF_KLOG = /^[\w-]+\..+\.log\.INFO\.(\d{8}-\d{6})\.\d+$/;
 
-/** klog begins a new file at every start and at every 1.8 GB; "kubelet.INFO" leads to the newest. */
+/** klog creates a file at every start and every 1.8 GB; "kubelet.INFO" links to the newest. */
 async function filesOfKlog(
   { node }: Snapshot,
   { view, path, program }: { view: string; path: string; program: string },
   unread: string[],
 ): Promise<readonly LogFile[]> {
   const read = unlessMissing(node.ask('folder', { path: `${view}${path}` }));
-  const names = (await noting(unread, read)) ?? [];
+  const names = (await readOrNote(unread, read)) ?? [];
   const dated = names
     .flatMap((name) => {
       const date = name.startsWith(`${program}.`) ? OF_KLOG.exec(name)?.[1] : undefined;
@@ -102,7 +102,7 @@ async function filesOfKlog(
   return last.map((name) => ({ ...seen(view, `${path}/${name}`), isRotated: false }));
 }
 
-/** What it prints goes into a file at times. A journal is a socket, and a runtime's log a pipe. */
+/** The files of stdout and stderr. A journal is a socket, and the log of a runtime a pipe. */
 async function openFiles(
   { node }: Snapshot,
   pid: number,
@@ -111,9 +111,9 @@ async function openFiles(
   const files: LogFile[] = [];
   for (const fd of [1, 2]) {
     const path = `/proc/${pid}/fd/${fd}`;
-    const target = (await noting(unread, unlessMissing(node.ask('link', { path })))) ?? '';
+    const target = (await readOrNote(unread, unlessMissing(node.ask('link', { path })))) ?? '';
     if (!target.startsWith('/') || target.startsWith('/dev/')) continue;
-    // "/var/log/kubelet.log (deleted)" was turned over without the kubelet knowing: it writes on.
+    // "/var/log/kubelet.log (deleted)" was rotated, but the kubelet still writes to it.
     const origin = target.replace(/ \(deleted\)$/, '');
     files.push({ ...seen(`/proc/${pid}/root`, origin), path, origin: target });
   }
@@ -121,9 +121,9 @@ async function openFiles(
 }
 
 // kubelet.log.1, kubelet.log-20260330
-const TURNED_OVER = /^[.-](\d{1,3}|\d{8}(?:[-.T]?\d{0,6}))$/;
+const ROTATED = /^[.-](\d{1,3}|\d{8}(?:[-.T]?\d{0,6}))$/;
 
-/** The newest of the older parts beside a file that logrotate or its like turns over. */
+/** The newest rotated part of a file, as named by logrotate and similar programs. */
 export async function rotatedBefore(
   snapshot: Snapshot,
   file: LogFile,
@@ -131,9 +131,9 @@ export async function rotatedBefore(
   const base = baseName(file.origin);
   const names = (await unlessMissing(snapshot.node.ask('folder', { path: file.folder }))) ?? [];
   const ends = names.flatMap((name) =>
-    name.startsWith(base) ? (TURNED_OVER.exec(name.slice(base.length))?.[1] ?? []) : [],
+    name.startsWith(base) ? (ROTATED.exec(name.slice(base.length))?.[1] ?? []) : [],
   );
-  // ".1" is the newest of numbers, the highest the newest of dates.
+  // Of numbers, ".1" is the newest; of dates, the highest.
   const newest = ends.includes('1')
     ? '1'
     : ends
@@ -146,7 +146,7 @@ export async function rotatedBefore(
   return [{ path: `${file.folder}/${name}`, origin, folder: file.folder, isRotated: false }];
 }
 
-/** The kernel's name of the process, where it is not that of the program. */
+/** The process name, if it differs from the program. */
 const COMMS: Readonly<Record<string, readonly string[]>> = {
   k3s: ['k3s', 'k3s-server', 'k3s-agent'],
   hyperkube: ['kubelet', 'hyperkube'],
@@ -161,14 +161,14 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
 // 0::/system.slice/snap.microk8s.daemon-kubelite.service
 const UNIT = /\/([^/\n]+\.service)$/gm;
 
-/** Every unit that may hold the kubelet of a node where none runs, the most likely first. */
+/** Every unit that may run the kubelet of a node where none runs, the most likely first. */
 export const KUBELET_UNITS: readonly string[] = [
   ...['kubelet.service', 'k3s.service', 'k3s-agent.service', 'rke2-agent.service'],
   ...['rke2-server.service', 'k0sworker.service', 'k0scontroller.service'],
   ...['snap.microk8s.daemon-kubelite.service', 'edgecore.service'],
 ];
 
-/** The entries of the journal that are the kubelet's, or systemd's about it. */
+/** The journal entries of the kubelet, and of systemd about it. */
 export async function journalOf(snapshot: Snapshot): Promise<readonly string[]> {
   const known = await attempt(snapshot.of(kubelet));
   const { program, process } = known.known ? known.value : { program: 'kubelet' };

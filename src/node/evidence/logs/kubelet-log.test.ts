@@ -63,7 +63,7 @@ async function logOf(maker: NodeMaker, settings: SnapshotOptions = {}) {
   };
 }
 
-test('a file that a person names is the only one that is read', async () => {
+test('reads only the file that the user names', async () => {
   const maker = setLog(nodeWith(), { file: '/tmp/k.log' }, SYNC);
   expect(await logOf(maker, { kubeletLog: '/tmp/k.log' })).toMatchObject({
     origins: ['/tmp/k.log'],
@@ -75,7 +75,7 @@ test('a file that a person names is the only one that is read', async () => {
   await expect(logOf(wrong, { kubeletLog: '/x' })).rejects.toThrow('/x');
 });
 
-test('what the kubelet prints into a file is read, and the part before it', async () => {
+test('reads a file that the kubelet prints to, and the rotated part before it', async () => {
   const maker = nodeWith().link('/proc/812/fd/2', '/var/log/kubelet.log');
   maker.folder('/proc/812/root/var/log', ['kubelet.log', 'kubelet.log.1', 'kubelet.log.2.gz']);
   setLog(maker, { file: '/proc/812/fd/2' }, SYNC);
@@ -86,7 +86,7 @@ test('what the kubelet prints into a file is read, and the part before it', asyn
   });
 });
 
-test('the files of klog are read, the newest of them', async () => {
+test('reads the newest files of klog', async () => {
   const names = ['20251201', '20251202', '20251203', '20251204', '20251205'].map(
     (day) => `kubelet.node-1.root.log.INFO.${day}-101010.812`,
   );
@@ -102,14 +102,14 @@ test('the files of klog are read, the newest of them', async () => {
   expect(origins).toEqual(names.slice(1).map((name) => `/logs/${name}`));
 });
 
-test('a file that was named by a flag is read where the kubelet sees it', async () => {
+test('reads the file of a flag in the root of the kubelet', async () => {
   const maker = nodeWith(['--log-file', 'run/k.log']);
   maker.folder('/proc/812/root/run', ['k.log']);
   setLog(maker, { file: '/proc/812/root/run/k.log' }, SYNC);
   expect((await logOf(maker)).origins).toEqual(['/run/k.log']);
 });
 
-test('else the journal is read, of the unit that the kubelet runs in', async () => {
+test("reads the journal of the kubelet's unit if there is no file", async () => {
   const maker = setLog(nodeWith(), JOURNAL, `2026-01-02T03:00:00+0000 n kubelet[1]: ${SYNC}`, {
     modifiedMs: null,
   });
@@ -119,7 +119,7 @@ test('else the journal is read, of the unit that the kubelet runs in', async () 
   });
 });
 
-test('reports a log that cannot be read, and one that is found nowhere as missing', async () => {
+test('reports a log that cannot be read, and a log that does not exist as missing', async () => {
   const maker = nodeWith().link('/proc/812/fd/2', '/var/log/kubelet.log');
   maker.set('log', question({ file: '/proc/812/fd/2' }), { failure: 'timeout' });
   setLog(maker, JOURNAL, SYNC, { modifiedMs: null });
@@ -135,7 +135,7 @@ test('reports a log that cannot be read, and one that is found nowhere as missin
   await expect(logOf(maker)).rejects.toThrow(/--kubelet-log \(.*journalctl is not here/);
 });
 
-test('a recording that was searched for less says so', async () => {
+test('a recording with fewer literals says so', async () => {
   const maker = nodeWith();
   const [first = '', ...others] = literalsOf(ALL_SIGNATURES);
   const read = {
@@ -149,11 +149,11 @@ test('a recording that was searched for less says so', async () => {
   expect(unasked).toEqual(['remove-absolute-log', 'remove-relative-log']);
 });
 
-test('where the end of a log does not show the sync loop, more of it is read', async () => {
+test('reads more of a log if its end does not show the sync loop', async () => {
   const file = { file: '/tmp/k.log' };
   const maker = setLog(nodeWith(), file, ORPHAN, { isWhole: false });
   const settings = { kubeletLog: '/tmp/k.log' };
-  // Not available: then what was read counts, marked as incomplete.
+  // More is not available, so the part that was read counts, marked as incomplete.
   expect((await logOf(maker, settings)).said).toEqual([
     'orphaned-pod /tmp/k.log, line 1 of its last 0 MiB',
   ]);
@@ -168,7 +168,7 @@ test('where the end of a log does not show the sync loop, more of it is read', a
   ]);
 });
 
-test('a kubelet of which nothing is known may still have a journal', async () => {
+test('reads the journal also if nothing is known of the kubelet', async () => {
   const maker = setLog(new NodeMaker(), JOURNAL, SYNC, { modifiedMs: null });
   expect(await logOf(maker)).toMatchObject({
     said: [expect.stringContaining('sync-loop journalctl')],
@@ -176,7 +176,7 @@ test('a kubelet of which nothing is known may still have a journal', async () =>
   });
 });
 
-test('a log in a bundle says the same when it is read again', async () => {
+test('a redacted log gives the same entries', async () => {
   const maker = setLog(nodeWith(), { file: '/tmp/k.log' }, `${SYNC}${ORPHAN}`);
   const settings = { kubeletLog: '/tmp/k.log' };
   const bundle = {

@@ -13,8 +13,8 @@ import { entriesOf, type KubeletLog, logOfLines, mergedLogs } from './log-entrie
 import { literalsOf, SIGNATURES } from './log-signatures.ts';
 
 /**
- * The kubelet's log, wherever it is: in the file that a person named, in the files that the kubelet
- * is configured for or writes to, in the journal, or where some distributions store it.
+ * The kubelet's log: the file that the user named, the files that the kubelet writes to, the
+ * journal, or the default paths of some distributions.
  */
 export const kubeletLog = defineEvidence<KubeletLog>({
   id: 'kubelet-log',
@@ -40,7 +40,7 @@ async function logOf(snapshot: Snapshot): Promise<KubeletLog> {
   throw new ReadError('missing', "the kubelet's log", detail);
 }
 
-/** Those that have lines; a missing file is no failure, any other error is noted. */
+/** The logs that have lines. A missing file is not a failure; any other error is noted. */
 async function readAll(
   snapshot: Snapshot,
   files: readonly LogFile[],
@@ -59,7 +59,7 @@ async function readAll(
   return logs;
 }
 
-/** A log that was turned over a moment ago says little: then the one before it is read too. */
+/** A log that was rotated a moment ago is short, so the part before it is read too. */
 async function readOlder(
   snapshot: Snapshot,
   file: LogFile,
@@ -79,7 +79,7 @@ function hasLines({ sources }: KubeletLog): boolean {
   return sources.some(({ linesRead }) => linesRead > 0);
 }
 
-/** The end of it; and more of it when that does not show when the sync loop last moved. */
+/** Reads the end of a log, and more if that does not show the last iteration of the sync loop. */
 async function readLog(snapshot: Snapshot, log: LogPlace, origin: Origin): Promise<KubeletLog> {
   const { node } = snapshot;
   const declared = snapshot.logSignatures.filter((each) => each.log === 'kubelet');

@@ -23,7 +23,7 @@ const line = fc
 
 const lines = fc.array(fc.oneof(line, fc.string()), { maxLength: 8 });
 
-test('a log that is cut anywhere is read as far as it goes', () => {
+test('reads a truncated log up to its end', () => {
   fc.assert(
     fc.property(lines, fc.nat(4000), fc.nat(4000), (given, from, length) => {
       const text = given.join('\n').slice(from, from + length);
@@ -35,7 +35,7 @@ test('a log that is cut anywhere is read as far as it goes', () => {
   );
 });
 
-test('odd bytes, odd JSON and lone surrogates do not end a check', () => {
+test('invalid bytes, invalid JSON and lone surrogates do not end a check', () => {
   const odd = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json({ maxDepth: 1 }),
@@ -54,7 +54,7 @@ test('odd bytes, odd JSON and lone surrogates do not end a check', () => {
   );
 });
 
-test('what leaves the node says the same', () => {
+test('a redacted log gives the same entries', () => {
   const output = ({ entries }: ReturnType<typeof logOfLines>) =>
     entries.map(({ signature, fields, time, origin }) => ({ signature, fields, time, origin }));
   fc.assert(
@@ -74,7 +74,7 @@ test('what leaves the node says the same', () => {
   );
 });
 
-test('no line makes the patterns run for ever', () => {
+test('no line makes a pattern run forever', () => {
   const filler = fc.constantFrom(
     '/a',
     '\\',
@@ -96,7 +96,7 @@ test('no line makes the patterns run for ever', () => {
       ({ message }, fill, isAfter) => {
         const long = fill.repeat(8000 / fill.length);
         const text = isAfter ? `${message.slice(0, -4)}${long}` : `${long}${message}`;
-        // A pattern that goes back and forth over such a line does not end in time.
+        // A pattern that backtracks over this line would not end in time.
         expect(kubeletLogOf(text, 'a', OPTIONS).sources[0]?.linesRead).toBe(1);
       },
     ),

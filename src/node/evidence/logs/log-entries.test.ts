@@ -47,7 +47,7 @@ test('finds the last iteration of the sync loop, and whether it cleaned up', () 
   expect(lastSyncLoop(log('nothing of the kind'))).toBeUndefined();
 });
 
-test('what the loop says of orphans is a sign of its life, at any verbosity', () => {
+test('a message about orphans shows that the loop runs, at any verbosity', () => {
   const turn = 'I0404 16:39:15.0 1 kubelet.go:2012] SyncLoop (housekeeping)';
   const cleaned =
     'I0404 16:39:16.0 1 kubelet_volumes.go:9] "Cleaned up orphaned volume from pod" podUID="49e7" path="/v"';
@@ -59,7 +59,7 @@ test('what the loop says of orphans is a sign of its life, at any verbosity', ()
   };
   expect(lastOf(turn)).toEqual(['sync-loop', true]);
   expect(lastOf(turn, cleaned)).toEqual(['orphan-cleaned', true]);
-  // It has checked all of them by then: whatever blocks it now is no orphan.
+  // The loop has checked all orphans by then, so an orphan does not block it now.
   expect(lastOf(turn, cleaned, reported)).toEqual(['orphaned-pod', false]);
   expect(lastOf(reported, turn)).toEqual(['sync-loop', true]);
   expect(lastOf(cleaned)).toEqual(['orphan-cleaned', false]);
@@ -83,13 +83,13 @@ test('the time zone of a file follows from its last line and its modification ti
   expect(east.sources[0]?.isZoneKnown).toBe(true);
   const overNewYear = written(`E0101 03:58:27.9 1 ${ORPHAN}`, '2023-12-31T19:58:28Z');
   expect(overNewYear.entries[0]?.time?.toISOString()).toBe('2023-12-31T19:58:27.900Z');
-  // Copied some days later, the file says nothing of the zone, but still something of the year.
+  // A file copied some days later does not show the zone, but still the year.
   const copied = written(`E0330 23:58:27.9 1 ${ORPHAN}`, '2024-04-03T10:07:00Z');
   expect(copied.entries[0]?.time?.toISOString()).toBe('2024-03-30T23:58:27.900Z');
   expect(copied.sources[0]?.isZoneKnown).toBe(false);
 });
 
-test('a file of klog has its year in its first line', () => {
+test('a klog file has its year in its first line', () => {
   const text = [
     'Log file created at: 2019/12/30 15:58:27',
     'Running on machine: node-1',
@@ -108,14 +108,14 @@ test('a file of klog has its year in its first line', () => {
   });
 });
 
-test('where the beginning was left out, a line is numbered from where we began', () => {
+test('if the beginning was skipped, lines are numbered from where reading began', () => {
   const read = { ...linesIn([`E0102 15:58:27.9 1 ${ORPHAN}`], {}), isWhole: false };
   const big = { ...read, modifiedMs: 0, bytesRead: 64 * 1024 * 1024 };
   const [entry] = logOfLines(big, { file: 'kubelet.log' }, { now: NOW }).entries;
   expect(entry && originText(entry.origin)).toBe('kubelet.log, line 1 of its last 64 MiB');
 });
 
-test('several logs become one, in the order of time, each line once', () => {
+test('merges several logs in the order of time, without duplicate lines', () => {
   const [later, earlier] = [log(SILENT, 'b'), log(`E0329 00:00:00.1 1 ${ORPHAN}`, 'a')];
   const merged = mergedLogs([later, earlier, log(SILENT, 'c')], ['d: permission denied']);
   expect(
@@ -125,7 +125,7 @@ test('several logs become one, in the order of time, each line once', () => {
   expect(merged.unread).toEqual(['d: permission denied']);
 });
 
-test('a flood is counted, and its beginning and its end are retained', () => {
+test('counts many equal lines, and retains the first and the last', () => {
   const many = Array.from({ length: 5000 }, (_, index) => {
     const minute = String(Math.floor(index / 60) % 60).padStart(2, '0');
     return `E0330 15:${minute}:00.0 1 ${ORPHAN} ${index}`;
@@ -141,7 +141,7 @@ test('a flood is counted, and its beginning and its end are retained', () => {
   ]);
 });
 
-test('of what others said in a line, nothing leaves the node', () => {
+test('a bundle contains nothing that a line quotes from other programs', () => {
   const secret = 'mysql://root:hunter2@db/x';
   const text = [
     `E0330 15:58:27.9 1 a.go:1] "StartContainer from runtime service failed" err="rpc error: exec ${secret} --password=hunter2"`,
@@ -169,7 +169,9 @@ test('of what others said in a line, nothing leaves the node', () => {
 
 const UID_OF_D01 = '49e7a02c-0f1f-11e7-888f-42010a8a0004';
 
-/** What real logs of public threads say, each as it was posted there: cut, mixed, without a year. */
+/**
+ * The entries of real logs from public threads, as they were posted: cut, mixed, without a year.
+ */
 test.each([
   ['a01-kubeedge-4735-edgecore', 'remove-container', 0, {}],
   [
@@ -219,7 +221,7 @@ test.each([
   expect(lastSyncLoop(log(`${line}\n`))).toMatchObject({ isInHousekeeping });
 });
 
-test('a log in which nobody looked for a signature does not say that it is absent', () => {
+test('a log that was not searched for a signature does not prove its absence', () => {
   const lines = linesIn([`${SILENT}\n`], { signatures: ALL_SIGNATURES });
   const [first] = lines.containing;
   const asked = { ...lines, containing: lines.containing.filter((literal) => literal !== first) };
@@ -230,7 +232,7 @@ test('a log in which nobody looked for a signature does not say that it is absen
   expect(read(asked)).toEqual(missing.map(({ id }) => id));
 });
 
-test('the bytes of all pieces are counted, and a line may begin in one and end in the next', () => {
+test('counts the bytes of all pieces, and joins a line that spans two pieces', () => {
   const line = 'I0330 15:58:27.936114 4130850 kubelet.go:2012] SyncLoop (housekeeping)\n';
   const read = linesIn([line.slice(0, 20), line.slice(20)], {});
   expect(read).toMatchObject({ bytesRead: line.length, linesRead: 1, lines: [{ number: 1 }] });

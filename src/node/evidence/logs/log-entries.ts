@@ -13,56 +13,56 @@ import {
 } from './log-signatures.ts';
 import { dateOf, type LogClock, logClock } from './log-time.ts';
 
-/** One thing that a log says. A line that says two things gives two entries. */
+/** One match of a signature in a log. A line with two matches gives two entries. */
 export interface LogEntry {
-  /** The name of what it says. */
+  /** The name of the signature. */
   readonly signature: string;
-  /** Absent when the line has no time. */
+  /** Not set if the line has no time. */
   readonly time?: Date;
-  /** What was said, without what was wrapped around it, every quote bare. */
+  /** The message without the prefixes of journals and loggers. Every quote is unescaped. */
   readonly message: string;
-  /** By signature: `containerId`, `name`, `error`, `podUid`, `path`, `volume`... */
+  /** Depend on the signature: `containerId`, `name`, `error`, `podUid`, `path`, `volume`... */
   readonly fields: Fields;
   /** "/var/log/kubelet.INFO:123", "journalctl _COMM=kubelet". */
   readonly origin: Origin;
-  /** The line as it stands in the log. */
+  /** The original line. */
   readonly text: string;
 }
 
-/** One file or journal that was read, and which time it covers. */
+/** One file or journal that was read, and the time that it covers. */
 export interface LogSource extends Pick<LogLines, 'linesRead' | 'bytesRead' | 'isWhole'> {
   readonly origin: Origin;
-  /** Absent when the line there has no time that we can read. */
+  /** Not set if the first line has no time that we can parse. */
   readonly firstTime?: Date;
   readonly lastTime?: Date;
-  /** False when the zone of its times is not known: they were taken for UTC. */
+  /** False if the time zone is not known: UTC is assumed. */
   readonly isZoneKnown: boolean;
 }
 
-/** What the kubelet said, as far as it is one of the things that we know to read. */
+/** The messages of the kubelet that match a signature. */
 export interface KubeletLog {
   readonly sources: readonly LogSource[];
-  /** Oldest first; those without a time where they stood. */
+  /** Oldest first. Entries without a time stay after the line before them. */
   readonly entries: readonly LogEntry[];
-  /** The number of lines with the text of a signature, including those that were dropped. */
+  /** The number of lines that contain a literal of the signature, including dropped lines. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Signatures that nobody looked for when this log was recorded: of these nothing is known. */
+  /** Signatures that this log was not searched for: nothing is known about them. */
   readonly unasked: readonly string[];
-  /** Logs that should be there and could not be read, with why. */
+  /** Logs that could not be read, and why. */
   readonly unread: readonly string[];
-  /** When a node was asked for it; absent of a text that somebody sent. */
+  /** When the log was read from a node; not set for a submitted text. */
   readonly readAt?: Date;
 }
 
 export interface LogOptions {
-  /** The moment at which the log was read, for lines without a year. */
+  /** When the log was read, for lines without a year. */
   readonly now: Date;
   readonly modifiedMs?: number;
-  /** What is looked for; unless given, what evidence itself reads. */
+  /** The signatures to search for; by default those of the evidence. */
   readonly signatures?: readonly LogSignature[];
 }
 
-/** What a loose text says that is a log, or holds lines of one. */
+/** The entries of a submitted text that is a log, or contains log lines. */
 export function kubeletLogOf(text: string, file: string, options: LogOptions): KubeletLog {
   return logOfLines(linesIn([readable(text)], options), { file }, options);
 }
@@ -70,7 +70,9 @@ export function kubeletLogOf(text: string, file: string, options: LogOptions): K
 // {"__REALTIME_TIMESTAMP":"1776418555243111","MESSAGE":[69,48,52,49,55]}
 const BYTES = /^.*"MESSAGE"\s*:\s*\[[\d,\s]+\].*$/gm;
 
-/** journalctl prints a message that is no UTF-8 as a list of bytes, in which no word is found. */
+/**
+ * journalctl prints a message that is not UTF-8 as a list of bytes, in which no literal is found.
+ */
 function readable(text: string): string {
   if (!text.includes('"MESSAGE"')) return text;
   return text.replace(BYTES, (line) => {
@@ -79,7 +81,7 @@ function readable(text: string): string {
   });
 }
 
-/** The lines of a text that hold something we look for, however it is cut into pieces. */
+/** The lines of a text that contain one of the literals. Pieces may end within a line. */
 export function linesIn(
   pieces: Iterable<string>,
   { modifiedMs, signatures = SIGNATURES }: Partial<LogOptions>,
@@ -109,7 +111,7 @@ export function linesIn(
   };
 }
 
-/** What the lines of one log say. */
+/** The entries in the lines of one log. */
 export function logOfLines(
   read: LogLines,
   origin: Origin,
@@ -144,7 +146,9 @@ export function logOfLines(
   };
 }
 
-/** The last line may be the end of a longer message; then the last retained one has to do. */
+/**
+ * The last line may be the end of a longer message. Then the last retained line with a time counts.
+ */
 function lastTimeIn({ lines, last }: LogLines): LogTime | undefined {
   const time = last === null ? undefined : parseLogLine(last).time;
   if (time) return time;
@@ -152,7 +156,7 @@ function lastTimeIn({ lines, last }: LogLines): LogTime | undefined {
   return timed && parseLogLine(timed.text).time;
 }
 
-/** Lines are counted from where we began to read, and a journal has no numbers. */
+/** Lines are counted from where reading began. A journal has no line numbers. */
 function originOf({ isWhole, bytesRead }: LogLines, origin: Origin, line: number): Origin {
   if (!('file' in origin)) return origin;
   return { ...origin, line, ...(isWhole ? {} : { lastBytes: bytesRead }) };
@@ -185,7 +189,7 @@ function countsOf(
   );
 }
 
-/** Several logs of one kubelet, or several parts of one log, as one. */
+/** Merges several logs of one kubelet, or several parts of one log. */
 export function mergedLogs(logs: readonly KubeletLog[], unread: readonly string[]): KubeletLog {
   const seen = new Set<string>();
   const entries = logs
@@ -208,7 +212,7 @@ export function mergedLogs(logs: readonly KubeletLog[], unread: readonly string[
   };
 }
 
-/** A line without a time belongs to the one before it. */
+/** A line without a time has the time of the line before it. */
 function withTimes(entries: readonly LogEntry[]): readonly { entry: LogEntry; ms: number }[] {
   let ms = 0;
   return entries.map((entry) => {
@@ -217,7 +221,7 @@ function withTimes(entries: readonly LogEntry[]): readonly { entry: LogEntry; ms
   });
 }
 
-/** What a log says of these: by the name of what evidence reads, or as a fault declares it. */
+/** The entries with these signatures, of the evidence or of a fault. */
 export function entriesOf(
   log: KubeletLog,
   ...signatures: readonly (SignatureId | LogSignature)[]
@@ -228,17 +232,17 @@ export function entriesOf(
   return log.entries.filter(({ signature }) => ids.has(signature));
 }
 
-/** The last sign of life of the sync loop. */
+/** The last message of the sync loop. */
 export interface LastSyncLoop {
   readonly entry: LogEntry;
-  /** It began to clean up, and did not say that it was done; kubelets before 1.22 never say so. */
+  /** Housekeeping began and did not log its end; kubelets before 1.22 never log it. */
   readonly isInHousekeeping: boolean;
 }
 
-/** Said by the loop itself once it is through with the orphans of one turn. */
+/** The loop logs these when it has finished with the orphans of one iteration. */
 const DONE_WITH_ORPHANS: readonly SignatureId[] = ['orphaned-pod', 'orphans-not-cleaned'];
 
-/** Its turns are logged from verbosity 4 on, but what it sees while it cleans up is always logged. */
+/** Iterations are logged from verbosity 4 on, but messages of the cleanup are always logged. */
 export function lastSyncLoop(log: KubeletLog): LastSyncLoop | undefined {
   const entry = entriesOf(log, 'sync-loop', 'orphan-cleaned', ...DONE_WITH_ORPHANS).at(-1);
   if (!entry) return undefined;
@@ -250,7 +254,7 @@ export function lastSyncLoop(log: KubeletLog): LastSyncLoop | undefined {
   };
 }
 
-/** Until when we know what the kubelet said; undefined when no line has a time. */
+/** The end of the time that the log covers; undefined if no line has a time. */
 export function endOfLog(log: KubeletLog): Date | undefined {
   const times = log.sources.flatMap(({ lastTime }) => lastTime ?? []);
   return times.toSorted((left, right) => left.getTime() - right.getTime()).at(-1);

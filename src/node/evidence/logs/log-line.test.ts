@@ -3,10 +3,10 @@ import { headerOf, type LogTime, parseLogLine } from './log-line.ts';
 
 const exact = (iso: string): LogTime => ({ kind: 'exact', ms: Date.parse(iso) });
 const zoneless = (iso: string): LogTime => ({ kind: 'zoneless', ms: Date.parse(iso) });
-/** As on the wall clock of the node, in a year with a 29th of February. */
+/** In local time of the node, in a leap year. */
 const yearless = (iso: string): LogTime => ({ kind: 'yearless', ms: Date.parse(`1972-${iso}`) });
 
-describe('a line of a log', () => {
+describe('a log line', () => {
   test.each<[string, string, string, LogTime | undefined]>([
     [
       'of klog',
@@ -79,7 +79,7 @@ describe('a line of a log', () => {
   });
 });
 
-describe('a line of JSON', () => {
+describe('a JSON line', () => {
   test.each<[string, object, string, LogTime | undefined]>([
     [
       'of klog, in milliseconds, with the error first',
@@ -140,7 +140,7 @@ describe('a line of JSON', () => {
     expect(parseLogLine(line)).toEqual({ message: line, time: undefined });
   });
 
-  test('the time of the journal counts more than that of the line inside', () => {
+  test('the time of the journal takes precedence over that of the line inside', () => {
     const inside = 'E0417 09:35:55.243111    8904 a.go:1] said';
     const line = JSON.stringify({ __REALTIME_TIMESTAMP: '1776418555243111', MESSAGE: inside });
     expect(parseLogLine(line)).toEqual({

@@ -1,23 +1,25 @@
 import { jsonValue, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
 
-/** A line of a log without what journals, runtimes and loggers wrapped around it. */
+/** A log line without the prefixes of journals, runtimes and loggers. */
 export interface LogMessage {
-  /** What was said, with every quote bare, however often it was escaped. */
+  /** The message with every quote unescaped, from any depth. */
   readonly message: string;
   readonly time: LogTime | undefined;
 }
 
-/** Loggers leave out the zone, the year, or both. */
+/** Some loggers omit the zone, the year, or both. */
 export interface LogTime {
   /**
-   * yearless: as on the wall clock of the node, in the year 1972 and as if it were UTC. zoneless: with
-   * its year, but without its zone.
+   * yearless: local time of the node, as if in UTC in 1972. zoneless: with a year, without a zone.
    */
   readonly kind: 'exact' | 'yearless' | 'zoneless';
   readonly ms: number;
 }
 
-/** How deep a line may be wrapped: a journal's JSON around a runtime's around klog's is three. */
+/**
+ * Nested formats in one line: JSON of a journal around the format of a runtime around klog is
+ * three.
+ */
 const WRAPPINGS_MAX = 6;
 
 export function parseLogLine(line: string): LogMessage {
@@ -26,7 +28,7 @@ export function parseLogLine(line: string): LogMessage {
   for (let depth = 0; depth < WRAPPINGS_MAX; depth += 1) {
     const inner = fromJson(text) ?? fromHeader(text);
     if (!inner) break;
-    // The outermost time is the exact one, unless it says less than one inside.
+    // The outermost time counts, unless an inner one is more exact.
     if (time?.kind !== 'exact') time = inner.time ?? time;
     text = inner.text;
   }
@@ -38,7 +40,7 @@ interface Unwrapped {
   readonly time?: LogTime | undefined;
 }
 
-/** A line of JSON: of klog, of Docker's log files, or of `journalctl -o json`. */
+/** A JSON line: of klog, of Docker's log files, or of `journalctl -o json`. */
 function fromJson(text: string): Unwrapped | undefined {
   const start = text.indexOf('{"');
   if (start < 0 || !text.trimEnd().endsWith('}') || text.slice(0, start).trim() !== '') {
@@ -56,7 +58,7 @@ function fromJson(text: string): Unwrapped | undefined {
 /** klog and others: {"ts":1681724155243.1,"caller":"...","msg":"...","err":"..."} */
 function fromFields(value: object): Unwrapped {
   const { ts, time, msg, err, caller: _, ...rest } = value as Record<string, unknown>;
-  // As text has it: the error first.
+  // The error first, as in the text format.
   const said = err === undefined ? rest : { err, ...rest };
   const pairs = Object.entries(said).map(([name, each]) => `${name}=${quotedValue(each)}`);
   return {
@@ -82,7 +84,7 @@ function journalTime(value: unknown): LogTime | undefined {
   return Number.isFinite(micros) ? { kind: 'exact', ms: Math.trunc(micros / 1000) } : undefined;
 }
 
-/** journalctl prints a message that is no UTF-8 as a list of its bytes. */
+/** journalctl prints a message that is not UTF-8 as a list of its bytes. */
 function textOfBytes(bytes: readonly unknown[] | undefined): string | undefined {
   if (!bytes?.every((byte) => typeof byte === 'number')) return undefined;
   return bytes.map((byte) => String.fromCharCode(byte)).join('');
@@ -155,7 +157,7 @@ function afterSpeaker(text: string): string {
 }
 
 function dated(day: string, clock: string, zone: string | undefined): LogTime | undefined {
-  // +0000 of journalctl is written +00:00 elsewhere.
+  // journalctl prints +0000 for +00:00.
   const offset =
     zone === undefined || zone === 'Z' ? 'Z' : zone.replace(/(\d\d):?(\d\d)$/, '$1:$2');
   const ms = Date.parse(`${day}T${milliseconds(clock)}${offset}`);
@@ -164,12 +166,12 @@ function dated(day: string, clock: string, zone: string | undefined): LogTime | 
 }
 
 function yearless(month: string, day: string, clock: string): LogTime | undefined {
-  // A year with a 29th of February.
+  // 1972 is a leap year.
   const ms = Date.parse(`1972-${month}-${day}T${milliseconds(clock)}Z`);
   return Number.isNaN(ms) ? undefined : { kind: 'yearless', ms };
 }
 
-/** Dates know no more than milliseconds, and not every parser takes more digits. */
+/** A Date has only milliseconds, and not every parser accepts more digits. */
 function milliseconds(clock: string): string {
   return clock.replace(',', '.').replace(/(\.\d{3})\d+$/, '$1');
 }
@@ -179,7 +181,7 @@ function isoTime(text: string | undefined): LogTime | undefined {
   return day === '' ? undefined : dated(day, clock, zone);
 }
 
-/** However deep it was escaped, what was said is the same: quotes, and ends of lines. */
+/** Unescapes quotes and line breaks of any depth. */
 function bareQuotes(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\+(["n]?)/g, (all, next: string) =>
@@ -187,7 +189,7 @@ function bareQuotes(text: string): string {
   );
 }
 
-/** A header that is read as the same time again, for a line that is written again. */
+/** A header that parses to the same time, for a line that is written again. */
 export function headerOf(time: LogTime | undefined): string {
   if (!time) return '';
   const iso = new Date(time.ms).toISOString();

@@ -1,8 +1,8 @@
 import { type Signature, signature } from '../../model/log-signature.ts';
 
 /**
- * What systemd and the kernel say of a service, and what a service says when it cannot go on. They are
- * looked for only where a service does not run, so they are no part of what every log is searched for.
+ * Messages of systemd and the kernel about a service, and of a service before it exits. Logs are
+ * searched for them only if a service does not run.
  */
 export const UNIT_SIGNATURES = {
   'unit-exited': signature(
@@ -81,10 +81,10 @@ export type UnitSignatureId = keyof typeof UNIT_SIGNATURES;
 export const UNIT_SIGNATURE_LIST: readonly (readonly [UnitSignatureId, Signature])[] =
   Object.entries(UNIT_SIGNATURES) as readonly (readonly [UnitSignatureId, Signature])[];
 
-/** In every line of a journal, of klog and of containerd's own log. */
+/** Every line of a journal, of klog and of containerd's log contains one of these. */
 const OF_EVERY_LINE = [']: ', '.go:', 'level='];
 
-/** What the end of a service's log is searched for: all that is known, and its last lines. */
+/** The literals for the end of a service's log: all signatures, and its last lines. */
 export const UNIT_LITERALS: readonly string[] = [
   ...new Set([...UNIT_SIGNATURE_LIST.flatMap(([, { literals }]) => literals), ...OF_EVERY_LINE]),
 ];

@@ -1,6 +1,6 @@
 import { type Signature, signature } from '../../model/log-signature.ts';
 
-/** Volumes that could not be unmounted, removed or recognised, and what is left of their pods. */
+/** Volumes that could not be unmounted, removed or recognised, and the leftovers of their pods. */
 export const VOLUME_SIGNATURES = {
   'teardown-failed': signature(
     ['UnmountVolume.TearDown failed', 'Could not tear down volume'],
@@ -29,7 +29,7 @@ export const VOLUME_SIGNATURES = {
     // umount: /var/lib/kubelet/pods/6eca/volumes/kubernetes.io~nfs/v: target is busy.
     /umount: (?<path>\/[^:\n"]+): (?<error>[^"\n]+)/,
   ),
-  /** Something that somebody still has mounted, here or in another mount namespace. */
+  /** A path that is still mounted, here or in another mount namespace. */
   'path-busy': signature(
     ['or resource busy', 'target is busy'],
     // rename /var/.../token /var/.../wrapped_token.deleting~765506473: device or resource busy
@@ -38,7 +38,7 @@ export const VOLUME_SIGNATURES = {
     // failed to rmdir() volume at path /var/lib/kubelet/pods/6eca/...: device or resource busy
     /(?<operation>remove|rmdir|unlinkat|unlink|unmount|umount)(?::|\(\) \w+ at path)? (?<path>\/[^\s"]+?): (?:device ?or resource|target is) busy/,
   ),
-  /** A volume's folder could not be renamed before it was to be removed. */
+  /** The kubelet could not rename a volume's directory before its removal. */
   'rename-failed': signature(
     ['.deleting~'],
     // rename /var/.../test-volume /var/.../test-volume.deleting~355603580: file exists
@@ -87,7 +87,7 @@ export const VOLUME_SIGNATURES = {
     // Orphaned volume "49e7/wrapped_token.deleting~765506473" found, tearing down volume
     /Orphaned volume "(?<podUid>[^"/]+)\/(?<volume>[^"]+)" found, tearing down volume/,
   ),
-  /** A pod that is gone, and whose folder cannot be removed: said every two seconds. */
+  /** An orphaned pod whose directory cannot be removed: logged every two seconds. */
   'orphaned-pod': signature(
     ['rphaned pod '],
     // orphaned pod "4cdc" found, but failed to rmdir() volume at path /var/.../v: directory not
@@ -99,7 +99,7 @@ export const VOLUME_SIGNATURES = {
     // directory
     /^(?=[\s\S]*?(?:a total of |numErrs=)(?<count>\d+)|)[\s\S]*?rphaned pod "(?<podUid>[^"]*)" found, but (?<problem>(?:[^"\n:]|:(?! ))+?)(?:(?<! ): (?<error>[^"\n]+?))?(?= ?: There were|"|\n|\.?$)/,
   ),
-  /** The kubelet removed what was left of a pod that is gone. */
+  /** The kubelet removed the leftovers of an orphaned pod. */
   'orphan-cleaned': signature(
     ['Cleaned up orphaned '],
     // "Cleaned up orphaned volume from pod" podUID="49e7" path="/var/.../pvc-x.deleting~1"

@@ -37,7 +37,7 @@ test.each(WORDINGS)('at every depth of escaping: $message', ({ signature, messag
   for (const depth of [1, 2, 3]) expect(fieldsAt(depth)).toEqual(fieldsAt(0));
 });
 
-test('JSON logging says the same as text', () => {
+test('JSON logging gives the same entries as text', () => {
   const err = 'failed to remove container "ca80" log "boot": remove boot: directory not empty';
   const line = JSON.stringify({
     ts: 1776418555243.111,
@@ -66,7 +66,7 @@ describe.each(Object.entries(WRAPPINGS))('no relative removal in %s', (_, wrap) 
   });
 });
 
-test('every signature of a fault has an example, or a wording', () => {
+test('every signature of a fault has an example or a wording', () => {
   const known = new Set(WORDINGS.map(({ signature }) => signature));
   for (const { id, example } of logSignatures.filter((each) => !known.has(each.id))) {
     const where = `${id}: write such a line of the log as \`example\` of the signature in fault.ts`;
@@ -76,7 +76,7 @@ test('every signature of a fault has an example, or a wording', () => {
   }
 });
 
-test('every signature of evidence has a wording, or a line here', () => {
+test('every signature of the evidence has a wording, or a line here', () => {
   const known = new Set(WORDINGS.map(({ signature }) => signature));
   const others = SIGNATURES.map(({ id }) => id).filter((id) => !known.has(id));
   const lines = {
@@ -104,11 +104,11 @@ test('every signature of evidence has a wording, or a line here', () => {
   }
 });
 
-test('a literal is long enough to be passed over quickly, and plain', () => {
+test('a literal is ASCII, and long enough for a fast search', () => {
   for (const literal of literalsOf(ALL_SIGNATURES)) expect(literal).toMatch(/^[ -~]{10,}$/);
 });
 
-test('an ordinary log says nothing', () => {
+test('an ordinary log has no entries', () => {
   const lines = [
     'I0330 15:58:27.145341 4130850 kubelet_getters.go:176] "Pod status updated" pod="a/b" status=Running',
     'W0508 00:36:34.250892     469 mount.go:131] could not determine device for path: "/var/lib/kubelet/x"',
@@ -193,7 +193,7 @@ test.each([
     { name: 'boot' },
   ],
 ] as const)('JSON logging: %s', (signature, output, fields) => {
-  // Whatever the order of its fields, and also in a log file of a runtime.
+  // In any order of the fields, and also in a log file of a runtime.
   const orders = [Object.entries(output), Object.entries(output).toReversed()].map(
     Object.fromEntries,
   );

@@ -3,7 +3,7 @@ import { VOLUME_SIGNATURES } from './log-signatures-of-volumes.ts';
 
 const KUBELET_SIGNATURES = {
   // Containers that could not be started or removed.
-  /** The log of a container, by its absolute path. */
+  /** The log of a container with an absolute path. */
   'remove-absolute-log': signature(
     ['failed to remove container '],
     // failed to remove container "ca80..." log "/var/log/pods/a_b_c/d/0.log": remove /var/log/...
@@ -16,7 +16,7 @@ const KUBELET_SIGNATURES = {
     // [topologymanager] RemoveContainer - Container ID: ca80...
     /RemoveContainer - Container ID: (?<containerId>[^\s"]+)/,
   ),
-  /** The kubelet kills what runs in a pod that it does not know. */
+  /** The kubelet kills the containers of a pod that it does not know. */
   'unknown-pod-killed': signature(
     ['orphaned pod we had not seen before', 'Killing unwanted pod'],
     // "Clean up containers for orphaned pod we had not seen before" podUID="" killPodOptions=...
@@ -48,8 +48,8 @@ const KUBELET_SIGNATURES = {
     /failed to reserve \w+ name "(?<name>[^"]+)": name "[^"]+" is reserved for "(?<holder>[^"]+)"/,
   ),
 
-  // What the sync loop says while it moves, and what others say when it does not.
-  /** Each turn of the loop that had something to do; `event` is "housekeeping", "PLEG", "ADD"... */
+  // Messages of the sync loop while it runs, and of others when it does not.
+  /** Each iteration of the loop that had work; `event` is "housekeeping", "PLEG", "ADD"... */
   'sync-loop': signature(
     [
       'SyncLoop (',
@@ -65,7 +65,7 @@ const KUBELET_SIGNATURES = {
     // "Starting kubelet main sync loop"
     /Starting (?:kubelet main|main kubelet) (?<event>sync loop)/,
   ),
-  /** The health check of the loop has failed: it has not begun a turn for five minutes. */
+  /** The health check of the loop failed: no iteration began for five minutes. */
   'sync-loop-unhealthy': signature(
     [
       'sync Loop took longer than expected',
@@ -86,13 +86,13 @@ const KUBELET_SIGNATURES = {
     // "Housekeeping took longer than expected" err="..." expected="1s" actual="21.3s"
     /ousekeeping took longer than (?:\S+)(?=[\s\S]*? (?:seconds|actual)="?(?<took>[^"\s]+)|)/,
   ),
-  /** Nobody takes the events of the runtime any more. */
+  /** The sync loop no longer takes the events of the runtime. */
   'event-channel-full': signature(
     ['discard this relist() cycle event'],
     // "Event channel is full, discard this relist() cycle event"
     /vent channel is full, discard this relist/,
   ),
-  /** The loop turns but does nothing: the runtime is away, or the kubelet has just begun. */
+  /** The loop runs but skips its work: the runtime is down, or the kubelet has just started. */
   'sync-skipped': signature(
     ['kipping pod synchronization'],
     // "Skipping pod synchronization" err="[container runtime is down, PLEG is not healthy: ...]"
@@ -110,7 +110,7 @@ const KUBELET_SIGNATURES = {
     // "GenericPLEG: Unable to retrieve pods" err="rpc error: code = DeadlineExceeded ..."
     /GenericPLEG: Unable to retrieve pods"?(?:: | err=")(?<error>[^"\n]+)/,
   ),
-  /** systemd is about to end a kubelet that is not healthy, or has done so. */
+  /** systemd is about to kill an unhealthy kubelet, or has done so. */
   watchdog: signature(
     ['Do not notify watchdog this iteration', 'Watchdog timeout'],
     // "Do not notify watchdog this iteration as the kubelet is reportedly not healthy"
@@ -186,19 +186,19 @@ const KUBELET_SIGNATURES = {
 
 export type SignatureId = keyof typeof KUBELET_SIGNATURES;
 
-/** What evidence itself reads in the kubelet's log; faults declare the rest. */
+/** The signatures of the kubelet's log that evidence reads. Faults declare the others. */
 export const SIGNATURES: readonly LogSignature[] = Object.entries(KUBELET_SIGNATURES).map(
   ([id, each]) => ({ id, log: 'kubelet', ...each }),
 );
 
-/** What a log is searched for, each once. */
+/** The literals to search for, without duplicates. */
 export function literalsOf(signatures: readonly Signature[]): readonly string[] {
   return [...new Set(signatures.flatMap(({ literals }) => literals))];
 }
 
 export type Fields = Readonly<Record<string, string>>;
 
-/** The fields of a message that has this signature; undefined when it has not. */
+/** The fields of a message that has this signature; undefined if it does not. */
 export function fieldsIn(message: string, { literals, patterns }: Signature): Fields | undefined {
   if (!literals.some((literal) => message.includes(literal))) return undefined;
   for (const pattern of patterns) {

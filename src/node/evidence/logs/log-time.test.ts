@@ -59,7 +59,7 @@ describe('the zone of a log', () => {
     expect(clockOf(last, modified)).toMatchObject({ offsetMs: 0, isZoneKnown: false });
   });
 
-  test('stands in the line itself', () => {
+  test('is in the line itself', () => {
     expect(clockOf(exact('2026-11-15T12:00:00'))).toMatchObject({ isZoneKnown: true });
   });
 });
@@ -97,7 +97,7 @@ describe('the year of a copied log', () => {
     expect(clockOf(last, undefined, FIRST).end.toISOString()).toBe(end);
   });
 
-  test('is that of now, where no line has one', () => {
+  test('is the current one, if no line has a year', () => {
     expect(clockOf(yearless('02-01T10:00:00'), undefined, yearless('01-01T10:00:00')).end).toEqual(
       NOW,
     );

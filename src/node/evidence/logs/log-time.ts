@@ -1,27 +1,27 @@
 import type { LogTime } from './log-line.ts';
 
-/** What is known of the clock by which a log was written. */
+/** What is known of the clock of a log. */
 export interface LogClock {
-  /** A moment soon after the last line: the year of a line is the one before it. */
+  /** A time soon after the last line. The year of a line is chosen so that it is before this. */
   readonly end: Date;
-  /** How far the node's wall clock is ahead of UTC. */
+  /** The offset of the node's local time from UTC. */
   readonly offsetMs: number;
-  /** False when the zone is a guess, and every time may be off by it. */
+  /** False if the zone is a guess, so that every time may be wrong by an offset. */
   readonly isZoneKnown: boolean;
 }
 
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 86_400_000;
 
-/** So far apart are no two zones: what is more was not written when the file was. */
+/** No zone differs more from UTC: with a larger difference, the file was written later. */
 const ZONE_MAX_MS = 14.5 * 3_600_000;
 
-/** A line is written at once: more than this after a full quarter, the file is not its own clock. */
+/** A line is written at once, and zone offsets are multiples of 15 minutes, so this is the tolerance. */
 const WRITTEN_WITHIN_MS = 5 * 60_000;
 
 /**
- * A file was last written when its last line was, so the two clocks show the zone. Without it, the
- * lines are taken for UTC.
+ * A file was last written when its last line was, so the difference of the two times shows the
+ * zone. Without it, UTC is assumed.
  */
 export function logClock({ first, last, modifiedMs, now }: LogSpan): LogClock {
   const guess = { end: now, offsetMs: 0, isZoneKnown: last?.kind === 'exact' };
@@ -43,7 +43,7 @@ export interface LogSpan {
   readonly now: Date;
 }
 
-/** klog writes the year into the first line of a file; the last line is no older. */
+/** klog writes the year into the first line of a file; the last line is not older. */
 function endAfter(first: LogTime | undefined, last: LogTime): Date | undefined {
   if (first === undefined || first.kind === 'yearless' || last.kind !== 'yearless')
     return undefined;
@@ -57,7 +57,7 @@ export function dateOf(time: LogTime, { end, offsetMs }: LogClock): Date {
   if (time.kind === 'zoneless') return new Date(time.ms - offsetMs);
   const local = end.getTime() + offsetMs;
   const near = nearest(time.ms, local);
-  // Clocks differ by a little; a line of tomorrow is one of last year.
+  // Clocks differ a little. A line from tomorrow is from last year.
   const isLater = near - local > DAY_MS;
   return new Date(
     (isLater ? inYear(time.ms, new Date(near).getUTCFullYear() - 1) : near) - offsetMs,
