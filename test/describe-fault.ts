@@ -128,13 +128,11 @@ export function describeFault(fault: AnyFault, { nodes, optionalReads = [] }: Fa
 
     test('has an id of its own for each finding', async () => {
       const [{ findings } = { findings: [] }] = (await prepare(name)).report.faults;
-      const reasons = Map.groupBy(findings, ({ id }) => id);
-      const shared = [...reasons].filter(([, ofId]) => ofId.length > 1);
+      const shared = [...Map.groupBy(findings, ({ id }) => id)]
+        .filter(([, sameId]) => sameId.length > 1)
+        .map(([id, sameId]) => `${id}: ${sameId.map(({ reason }) => reason).join(', ')}`);
       const advice = 'give each of these findings other pins: the id is made of them';
-      expect(
-        shared.map(([id, ofId]) => `${id}: ${ofId.map(({ reason }) => reason).join(', ')}`),
-        advice,
-      ).toEqual([]);
+      expect(shared, advice).toEqual([]);
     });
 
     test('has a report with the fields of the schema and no others', async () => {

@@ -166,6 +166,11 @@ test('a line in a log about the same thing is further proof of the worse finding
   expect(found(8, false)).toEqual([['Failed', 2, { disk: 'sda' }], other]);
 });
 
+test('evidence that two checks lack is one unknown', () => {
+  const { unknowns } = faultOf([days, days]).diagnose({ it: FAILED } as never);
+  expect(unknowns.map(({ why }) => why)).toEqual([FAILED.why]);
+});
+
 test('findings of two checks that name no thing have different ids', () => {
   const full = (reason: string) =>
     threshold({

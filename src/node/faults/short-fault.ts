@@ -71,7 +71,7 @@ export interface ShortFault extends Pick<AnyFault, Written> {
   /** The part of every finding that is the same. */
   readonly blastRadius: string;
   readonly excluded: readonly string[];
-  /** What the steps can do harm to; it is shown before them. */
+  /** What the steps can damage or interrupt; it is shown before them. */
   readonly risk: string;
   /** What a person does about it. */
   readonly steps: Steps | ((fact: Fact) => Steps);
@@ -92,10 +92,10 @@ export function defineShortFault(short: ShortFault): Fault {
       : pinnedByReason(check),
   );
   const common = { blastRadius, excluded, ...(prevention && { prevention }) };
-  const findingOf = ({ max, ...seen }: Observation): Finding => {
-    const own = typeof steps === 'function' ? steps({ ...seen, ...(max && { max }) }) : steps;
+  const findingOf = ({ max, ...rest }: Observation): Finding => {
+    const own = typeof steps === 'function' ? steps({ ...rest, ...(max && { max }) }) : steps;
     const alternatives = [{ text: `risk: ${risk}` }, ...own];
-    return { ...common, alternatives, subject: {}, pins: {}, ...seen };
+    return { ...common, alternatives, subject: {}, pins: {}, ...rest };
   };
   return defineFault({
     ...manifest,
