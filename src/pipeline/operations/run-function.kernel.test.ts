@@ -100,7 +100,8 @@ describe('a function that does its work', () => {
 
 /** Where mounts are its own: runs a function that leaves one in its folder, with a file of others. */
 const MOUNTING = `
-    import { runFunction } from ${JSON.stringify(join(import.meta.dirname, 'run-function.ts'))};
+  import { existsSync } from 'node:fs';
+  import { runFunction } from ${JSON.stringify(join(import.meta.dirname, 'run-function.ts'))};
   const code = [
     'import os, subprocess',
     'def handler(context):',
