@@ -13,14 +13,14 @@ import { type BundleFiles, unpackBundle } from '../../node/recording/bundle.ts';
 import { BundleError } from '../../node/recording/bundle-error.ts';
 import { BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX } from '../../node/recording/limits.ts';
 
-/** The files of a bundle: an archive, or the folder that somebody unpacked it to. */
+/** The files of a bundle: an archive, or the directory of an unpacked one. */
 export async function bundleFilesAt(path: string): Promise<BundleFiles> {
   const isFolder = readable(() => statSync(path).isDirectory());
   if (isFolder) return bundleFilesIn(path);
   return unpackBundle(readable(() => bytesOfFile(path, BUNDLE_BYTES_MAX)));
 }
 
-/** A bundle that somebody unpacked, as fixtures are. */
+/** An unpacked bundle, such as a fixture. */
 export function bundleFilesIn(folder: string): BundleFiles {
   return readable(() => {
     const names = ['manifest.json', 'answers.jsonl'].filter((name) =>
@@ -41,16 +41,16 @@ export function bundleFilesIn(folder: string): BundleFiles {
   });
 }
 
-/** Whatever lies at the path: a pipe, a device and a file without end are no bundle, and end. */
+/** Reads a regular file up to a limit; throws for a pipe, a device or a larger file. */
 function bytesOfFile(path: string, bytesMax: number): Buffer {
   if (!statSync(path).isFile()) throw notAFile();
-  // Without O_NONBLOCK, a pipe put in its place since would make us wait for a writer.
+  // If a pipe has replaced the file, open without O_NONBLOCK would wait for a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     const status = fstatSync(file);
     if (!status.isFile()) throw notAFile();
     if (status.size > bytesMax) throw new BundleError(`more than ${BUNDLE_BYTES_MAX} bytes`);
-    // One byte more than it claims: a file that grows, and those of the kernel, say too little.
+    // One byte more than its size: a growing file, and a file of /proc, has more than that.
     const bytes = Buffer.alloc(status.size + 1);
     let length = 0;
     for (let more = 1; more > 0 && length < bytes.length; length += more) {

@@ -18,7 +18,7 @@ const STEP = 'a5b0e2c6-0000-4000-8000-000000000000/4';
 const journal = () => new FileJournal({ folder, actor: thisProcess() });
 const unneeded = () => Promise.reject(new Error('nothing is open'));
 
-test('what was done for a step is known to its next attempt, and to no other', async () => {
+test('only the next attempt of the same step knows the earlier actions', async () => {
   const intent = { ...INTENT, purpose: STEP };
   expect(await earlierActions(folder, STEP, unneeded)).toEqual({ isKnown: true, done: [] });
   const refused = await journal().intend(intent);
@@ -34,10 +34,10 @@ test('what was done for a step is known to its next attempt, and to no other', a
   expect(await earlierActions(folder, `${STEP}0`, unneeded)).toEqual({ isKnown: true, done: [] });
 });
 
-test('an action interrupted by a crash is settled by a check, and then known', async () => {
+test('a check settles an action that a crash interrupted, and then it is known', async () => {
   const fixture = new SyntheticRepair();
   await journal().intend({ ...INTENT, purpose: STEP });
-  // It was unmounted, and then we were killed.
+  // The crash came after the unmount.
   fixture.lines = fixture.lines.filter((line) => !line.includes('//deleted'));
   const { snapshot } = fixture.repair;
   const open = () => openRepair({ stateFolder: folder, snapshot, permitted: new Set() });
@@ -48,7 +48,7 @@ test('an action interrupted by a crash is settled by a check, and then known', a
   expect(fixture.log).toEqual([]);
 });
 
-test('what came to nothing was not done', async () => {
+test('an action without effect does not count', async () => {
   const { snapshot } = new SyntheticRepair().repair;
   await journal().intend({ ...INTENT, purpose: STEP });
   const open = () => openRepair({ stateFolder: folder, snapshot, permitted: new Set() });

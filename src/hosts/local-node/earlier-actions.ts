@@ -5,8 +5,8 @@ import type { EarlierActions } from '../../pipeline/operations/processor-host.ts
 import { SETTLE_AGAIN_MS, SETTLE_TRIES_MAX } from './limits.ts';
 
 /**
- * What an interrupted attempt has done for one purpose. What a crash left unfinished is settled
- * first: that happens whenever the repair is opened.
+ * The actions of interrupted attempts for one purpose. Opening the repair first settles actions
+ * that a crash interrupted.
  */
 export async function earlierActions(
   folder: string,

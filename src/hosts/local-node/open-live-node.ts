@@ -5,7 +5,7 @@ import { attempt, type SnapshotOptions } from '../../node/model/evidence.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
 import type { OwnCommand } from '../../node/reader/reader-process.ts';
 
-/** How the node is reached: where its root is seen, and with which credentials its kubelet is asked. */
+/** How to reach the node: the path of its root, and the credentials for its kubelet. */
 export interface NodeAccess {
   readonly hostRoot: string;
   readonly kubeletTokenFile?: string | undefined;
@@ -13,7 +13,7 @@ export interface NodeAccess {
   readonly kubeletKeyFile?: string | undefined;
 }
 
-/** The node we are on, or the one whose root is somewhere else. */
+/** This node, or a node whose root is mounted at another path. */
 export function openLiveNode(access: NodeAccess): LiveNode {
   const { hostRoot } = access;
   return new LiveNode(ownCommand('reader'), {
@@ -22,13 +22,13 @@ export function openLiveNode(access: NodeAccess): LiveNode {
   });
 }
 
-/** This very program, by the kernel's own link to it: its file may be gone or replaced by now. */
+/** This program, by /proc/self/exe: its file may have been deleted or replaced since. */
 export function ownCommand(word: 'reader' | 'remover' | 'symbols' | 'tracer'): OwnCommand {
   const script = isSea() ? [] : [process.argv[1] ?? ''];
   return { program: '/proc/self/exe', arguments: [...script, word] };
 }
 
-/** As the kubelet calls this node; undefined where there is none that says it in time. */
+/** The node name of the kubelet; undefined if no kubelet answers in time. */
 export async function nodeNameOf(
   { access, settings }: { readonly access: NodeAccess; readonly settings: SnapshotOptions },
   timeoutMs: number,

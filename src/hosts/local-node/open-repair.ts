@@ -10,19 +10,19 @@ import {
 } from '../../node/repair/open-repair.ts';
 import { type NodeAccess, ownCommand } from './open-live-node.ts';
 
-/** A node as a host holds it: how it is reached, what is known of it, and where our own folder is. */
+/** A node with its access, its known settings and our state directory. */
 export interface ManagedNode {
   readonly access: NodeAccess;
   readonly settings: SnapshotOptions;
   readonly stateFolder: string;
 }
 
-/** The repair, on a node that is open as long as it is. */
+/** Opens the repair. The caller leaves the node open until the repair is closed. */
 export function openRepairOn(node: LiveNode, managed: ManagedNode): Promise<OpenRepair> {
   return openRepair(repairOptions(node, managed));
 }
 
-/** Only the checks of the repair: nothing is changed. */
+/** Only the checks of the repair: changes nothing. */
 export function dryRunOn(node: LiveNode, managed: ManagedNode): Promise<OpenDryRun> {
   return openDryRun(repairOptions(node, managed));
 }

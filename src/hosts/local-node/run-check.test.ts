@@ -16,7 +16,7 @@ test.each([
   expect(text.length).toBeLessThan(80);
 });
 
-test('a wait is shown once it is long, and what is done again after it', () => {
+test('progress shows a long wait, and then the current step again', () => {
   vi.useFakeTimers();
   const reported: string[] = [];
   const node = {

@@ -18,11 +18,11 @@ import { VERSION } from './product-version.ts';
 export interface CheckResult {
   readonly report: Report;
   readonly judged: readonly Judged[];
-  /** Judges what was seen once more, with this change; nothing is read again. */
+  /** Judges a changed copy of the snapshot; reads nothing again. */
   readonly judgeAgain: (change: (snapshot: Snapshot) => Snapshot) => Promise<readonly Judged[]>;
-  /** All that was asked and answered, as it was. */
+  /** All questions and answers, unchanged. */
   readonly recording: Recording;
-  /** The same without what is private. Made when it is wanted: it is large. */
+  /** The recording without private data. Created on demand, because it is large. */
   readonly bundle: () => Bundle;
 }
 
@@ -35,13 +35,13 @@ export interface CheckRun {
 
 /** Receives progress. */
 export interface CheckListener {
-  /** What is being checked; an empty text at the end. */
+  /** Called with the current step; with an empty text at the end. */
   readonly progress: (text: string) => void;
-  /** One line for each question that was asked; made for those alone who want to read it. */
+  /** Called with one line for each question; the text is created only if it is shown. */
   readonly detail: (text: () => string) => void;
 }
 
-/** Checks the live node once, within the time limit, and records what it saw. */
+/** Checks the live node once, within the time limit, and records all answers. */
 export async function runCheck(
   node: LiveNode,
   asked: CheckRun,
@@ -82,13 +82,13 @@ function reported(key: string, recorded: Recorded): string {
   return printable(`${sourceOf(question)}: ${answer}`);
 }
 
-/** What takes less needs no word of its own. */
+/** Shorter waits are not shown. */
 const SHOWN_FROM_MS = 1_000;
 const EACH_MS = 500;
-/** Of a name, so that the seconds behind it are seen on a terminal of 80 columns. */
+/** Characters of a name, so that the seconds after it fit on a terminal of 80 columns. */
 const NAME_CHARACTERS_MAX = 48;
 
-/** Shows what a check does, and when it has to wait: for what, how long already, how long at most. */
+/** Shows the current step of a check, or what it waits for, since when and for how long at most. */
 export class WaitsShown {
   readonly #progress: (text: string) => void;
   readonly #timer: NodeJS.Timeout;
@@ -123,7 +123,7 @@ export function waitText({ source, waitedMs, limitMs }: Wait): string {
   return `waiting for ${shortened(printable(source))} (${spent} of ${limit} s)`;
 }
 
-/** A path is known by its end. */
+/** The end of a path identifies it, so the beginning is cut. */
 function shortened(name: string): string {
   if (name.length <= NAME_CHARACTERS_MAX) return name;
   const end = name.slice(1 - NAME_CHARACTERS_MAX);

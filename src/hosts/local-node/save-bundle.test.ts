@@ -19,7 +19,7 @@ function scratchFolder(): string {
 
 const NAME = '20270101T000000-3f9a1c.tgz';
 
-test('what lies in the way is an answer', async () => {
+test('a file at the path of the bundle directory is reported', async () => {
   const state = scratchFolder();
   writeFileSync(join(state, 'bundles'), '');
   const failure = expect.stringContaining('not a directory');
@@ -42,7 +42,7 @@ test('a folder with a name of ours is not removed, and does not prevent saving',
   expect(readdirSync(folder)).toHaveLength(121);
 });
 
-test('the newest hundred are retained, and nothing but our own is removed', async () => {
+test('the newest hundred bundles are retained, and only bundles are removed', async () => {
   const state = scratchFolder();
   const folder = join(state, 'bundles');
   mkdirSync(folder, { mode: 0o700 });

@@ -13,7 +13,7 @@ import { type Bundle, filesOfBundle, packBundle } from '../../node/recording/bun
 import { BundleError } from '../../node/recording/bundle-error.ts';
 import { writeNewFile } from './write-new-file.ts';
 
-/** Recoveries whose evidence is retained. One has a few hundred kilobytes on a large node. */
+/** Bundles that are retained. A bundle has a few hundred kilobytes on a large node. */
 const BUNDLES_MAX = 100;
 
 type Saved = { readonly path: string } | Unsaved;
@@ -35,20 +35,20 @@ export async function saveBundle(
   stateFolder: string,
   name: string,
 ): Promise<Saved> {
-  // Another writer there could redirect us to another file.
+  // A directory that another user can write could redirect us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
   if (!prepared.ok) return { failure: prepared.why, todo: prepared.todo };
   const folder = join(stateFolder, 'bundles');
   return writeBundle(bundle, join(folder, name), (path, packed) => {
     makeFolder(folder);
-    // Of the same finding in the same second: the later one counts.
+    // A bundle of the same finding in the same second is replaced.
     rmSync(path, { force: true });
     writeNewFile(path, packed);
     removeOldest(folder);
   });
 }
 
-/** Why a recovery could not save its evidence and its journal; changes nothing to find out. */
+/** Why a recovery could not save its evidence and its journal; changes nothing. */
 export async function checkSaving(
   bundle: Bundle,
   stateFolder: string,
@@ -66,7 +66,7 @@ export async function checkSaving(
 const MAKE_SPACE = 'free some space (see df -h and df -i), or choose another --state-dir';
 const TOO_LARGE = 'look at fewer faults at once';
 
-/** The folder, the bundle under two names, the lock, its holder and the journal. */
+/** The directory, the bundle under two names, the lock, its holder and the journal. */
 const NEW_FILES = 6;
 /** One each for the holder of the lock and for a line of the journal. */
 const OTHER_BLOCKS = 2;
@@ -90,7 +90,7 @@ async function requireSpace(folder: string, sizeBytes: number): Promise<void> {
   }
 }
 
-/** Their names begin with the time, so the oldest come first. Only what we ourselves wrote is ours. */
+/** Names begin with the time, so the oldest come first. Other files are not touched. */
 function removeOldest(folder: string): void {
   // 20261115T102233-3f9a1c.tgz
   const ours = readdirSync(folder, { withFileTypes: true })
@@ -114,7 +114,7 @@ export async function writeBundle(
     if (error instanceof BundleError) return { failure: error.message, todo: TOO_LARGE };
     const advice = adviceOn(error, instead);
     if (advice) return { failure: advice.why, todo: advice.todo };
-    // What exists already says itself what to do.
+    // The message for an existing file already says what to do.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return { failure: (error as Error).message, todo: instead ?? 'choose another --state-dir' };
   }

@@ -9,15 +9,15 @@ import { type CheckListener, runCheck } from './run-check.ts';
 import { bundleNameOf, saveBundle } from './save-bundle.ts';
 
 export interface StepListener extends CheckListener {
-  /** What an earlier crash had left open, and how it was settled. */
+  /** Called with the actions that an earlier crash interrupted, and how they were settled. */
   readonly onSettled: (settled: readonly Settled[]) => void;
-  /** The node was let go: readers that hang may have been left behind. */
+  /** Called after the node is closed: readers that hang may be left. */
   readonly onLetGo: (node: LiveNode) => Promise<void>;
 }
 
 const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
 
-/** Opens this node for each step, within its time; an action that has started is not cut short. */
+/** Opens this node for each step, until its deadline; an action that has started is finished. */
 export function stepHosts(managed: ManagedNode, listener: StepListener): WithHost {
   const { access, settings, stateFolder } = managed;
   return async ({ timeoutMs, consent = noConsent, stop, purpose }, use) => {

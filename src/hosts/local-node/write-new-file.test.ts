@@ -27,7 +27,7 @@ afterEach(() => rmSync(scratch, { recursive: true }));
 const at = (name: string) => join(scratch, name);
 const BYTES = Buffer.from([0, 1, 255, 10]);
 
-test('a new file is whole, for this account alone, and nothing is left beside it', () => {
+test('a new file is complete, readable only by this user, and leaves no temporary file', () => {
   const large = Buffer.alloc(3_000_000, 7);
   writeNewFile(at('new'), large);
   expect(readFileSync(at('new')).equals(large)).toBe(true);
@@ -36,7 +36,7 @@ test('a new file is whole, for this account alone, and nothing is left beside it
   expect(readdirSync(scratch)).toEqual(['new']);
 });
 
-/** What somebody who may write to the folder can put in the place of the file. */
+/** Objects that another user with write access to the directory can create at the path. */
 const PLANTED: readonly (readonly [string, (path: string) => void])[] = [
   ['a file of theirs', (path) => writeFileSync(path, 'theirs')],
   [
@@ -59,7 +59,7 @@ const PLANTED: readonly (readonly [string, (path: string) => void])[] = [
   ['a link to a device', (path) => symlinkSync('/dev/full', path)],
 ];
 
-/** As FAT answers, and a filesystem of FUSE that does not know the call. */
+/** The errors of FAT, and of a FUSE filesystem without link(2). */
 const NO_LINKS = ['EPERM', 'ENOSYS'];
 
 function noLinks(code: string): () => never {
@@ -75,7 +75,7 @@ test.each(NO_LINKS)('on a filesystem without hard links (%s) it is the same', (c
   expect(readdirSync(scratch)).toEqual(['new']);
 });
 
-test('any other failure of the link is reported, and leaves nothing', () => {
+test('any other error of link(2) is reported, and leaves no file', () => {
   expect(() => writeNewFile(at('new'), BYTES, noLinks('EROFS'))).toThrow('EROFS');
   expect(readdirSync(scratch)).toEqual([]);
 });
@@ -101,7 +101,7 @@ test.each(PLACES)('$what in its place stays as it is, $where', ({ what, plant, l
   if (before.includes('target')) expect(readFileSync(at('target'), 'utf8')).toBe('theirs');
 });
 
-test('what cannot be written leaves nothing', () => {
+test('a failed write leaves no file', () => {
   expect(() => writeNewFile(at('none/new'), BYTES)).toThrow('ENOENT');
   expect(readdirSync(scratch)).toEqual([]);
 });

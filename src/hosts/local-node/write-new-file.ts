@@ -12,21 +12,20 @@ import {
 import { dirname, join } from 'node:path';
 
 /**
- * Writes a file where a person wants one. What is there already stays as it is, also a link, a pipe
- * or a file of somebody else: root follows nobody's link, and waits for nobody. Nobody else
- * can read the file, and where there are hard links it has its name only when it is whole. Throws an error
- * with a code.
+ * Writes a new file that only this user can read. Throws an error with a code if the path exists:
+ * it follows no link, waits for no pipe and overwrites no file. On a filesystem with hard links,
+ * the file gets its name only when it is complete.
  */
 export function writeNewFile(path: string, bytes: Uint8Array, link = linkSync): void {
   const unfinished = join(dirname(path), `.kubediag-${randomBytes(8).toString('hex')}`);
   try {
     writeExclusively(unfinished, bytes);
   } catch (error) {
-    // The name that was asked for is the one that a person knows.
+    // The user knows the requested path, not that of the temporary file.
     throw error instanceof Error ? Object.assign(error, { path }) : error;
   }
   try {
-    // Unlike rename, link fails where something is.
+    // Unlike rename, link fails if the path exists.
     link(unfinished, path);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -39,10 +38,10 @@ export function writeNewFile(path: string, bytes: Uint8Array, link = linkSync): 
   }
 }
 
-/** As filesystems say it that have no hard links: FAT, some of FUSE and of networks. */
+/** Errors of filesystems without hard links: FAT, some of FUSE and of networks. */
 const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-/** Throws when something is at the path: better before the content is collected than after. */
+/** Throws if the path exists, so that a caller can check before it collects the content. */
 export function refuseExisting(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })) throw existing(path);
 }

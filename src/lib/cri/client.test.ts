@@ -86,7 +86,7 @@ describe('a runtime that answers', () => {
     });
   });
 
-  it('is asked in v1alpha2 when it does not know v1, and stays so', async () => {
+  it('is asked in v1alpha2 if it does not implement v1, also in later calls', async () => {
     let asked = 0;
     const runtime = connect(
       await serve('runtime.v1alpha2.RuntimeService', {
@@ -101,13 +101,13 @@ describe('a runtime that answers', () => {
     expect(asked).toBe(2);
   });
 
-  it('is named when it speaks neither', async () => {
+  it('is named in the error if it implements neither', async () => {
     const error = await failureOf(connect(await serve('other.Service', printVersion)).version());
     expect(error.failure).toBe('unsupported');
     expect(error.message).toMatch(/neither CRI v1 nor v1alpha2/);
   });
 
-  it('gives states by name, times as text, and what it does not know as such', async () => {
+  it('returns states by name, times as text, and unknown states as such', async () => {
     const known = ContainerStatusResponse.encode({
       info: {},
       status: ContainerStatusResponse.fromPartial({
@@ -121,7 +121,7 @@ describe('a runtime that answers', () => {
           asked = request.toString('latin1');
           reply(null, Buffer.from(known));
         },
-        // One container of a state that no version of CRI has yet: field 6 is 9.
+        // One container with an undefined state: field 6 is 9.
         ListContainers: (_request, reply) => reply(null, Buffer.from([0x0a, 0x02, 0x30, 0x09])),
       }),
     );
@@ -136,7 +136,7 @@ describe('a runtime that answers', () => {
     expect((await runtime.listContainers()).message.containers[0]?.state).toBe('UNRECOGNIZED');
   });
 
-  it('carries 10,000 containers', async () => {
+  it('returns 10,000 containers', async () => {
     const containers = Array.from({ length: 10_000 }, (_, index) => ({ id: `c${index}` }));
     const bytes = ListContainersResponse.encode(
       ListContainersResponse.fromPartial({ containers }),
@@ -171,14 +171,14 @@ describe('a runtime that answers with an error', () => {
     if (failure !== 'timeout') expect(error.detail).toBe(details);
   });
 
-  it('is malformed when the message is no protobuf', async () => {
+  it('is malformed if the message is not protobuf', async () => {
     const socket = await serve('runtime.v1.RuntimeService', {
       Version: (_request, reply) => reply(null, Buffer.from([0x0a, 0xff, 0xff])),
     });
     expect((await failureOf(connect(socket).version())).failure).toBe('malformed');
   });
 
-  it('is too large beyond the limit, and that is an answer', async () => {
+  it('is too-large beyond the limit', async () => {
     const socket = await serve('runtime.v1.RuntimeService', {
       Version: (_request, reply) => reply(null, Buffer.alloc(RUNTIME_MESSAGE_BYTES_MAX + 1)),
     });
@@ -187,7 +187,7 @@ describe('a runtime that answers with an error', () => {
     expect((await failureOf(connection.version())).failure).toBe('too-large');
   });
 
-  it('is late when it does not answer', async () => {
+  it('is a timeout if it does not answer', async () => {
     const socket = await serve('runtime.v1.RuntimeService', { Version: () => {} });
     expect((await failureOf(connect(socket).version())).failure).toBe('timeout');
   });
@@ -203,7 +203,7 @@ describe('a clock that is set during a call', () => {
     vi.useRealTimers();
   });
 
-  /** No longer knows v1, and knows v1alpha2 as configured; the clock is set between the two. */
+  /** Does not implement v1, and v1alpha2 as configured; the clock is set between the two calls. */
   async function changing(setByMs: number, calls: Calls): Promise<RuntimeConnection> {
     const socket = join(folder, 'runtime.sock');
     const unimplemented: Calls = {
@@ -220,20 +220,20 @@ describe('a clock that is set during a call', () => {
     return connect(socket);
   }
 
-  it('back does not make the call longer', async () => {
+  it('back does not extend the call', async () => {
     const connection = await changing(-HOUR_MS, { Version: () => {} });
     const started = performance.now();
     expect((await failureOf(connection.version())).failure).toBe('timeout');
     expect(performance.now() - started).toBeLessThan(LIMIT_MS * 5);
   });
 
-  it('forward does not end it', async () => {
+  it('forward does not end the call', async () => {
     const connection = await changing(HOUR_MS, printVersion);
     expect((await connection.version()).criVersion).toBe('v1alpha2');
   });
 });
 
-describe('something that is no runtime', () => {
+describe('a path without a runtime', () => {
   it('is missing when there is no socket', async () => {
     const error = await failureOf(connect(join(folder, 'none.sock')).version());
     expect(error.failure).toBe('missing');
@@ -270,7 +270,7 @@ describe('something that is no runtime', () => {
 });
 
 describe('closing', () => {
-  it('ends the calls under way, and every later one', async () => {
+  it('ends running calls, and every later one', async () => {
     const connection = connect(await listen(() => {}));
     const call = failureOf(connection.version());
     connection.close();
@@ -286,13 +286,13 @@ describe('closing', () => {
     expect(await exitOfCaller(await listen(behave))).toEqual({ code: 0, output: 'ended' });
   });
 
-  it('lets the process end by itself after an answer', async () => {
+  it('lets the process exit after an answer', async () => {
     const socket = await serve('runtime.v1.RuntimeService', printVersion);
     expect(await exitOfCaller(socket)).toEqual({ code: 0, output: 'ended' });
   });
 });
 
-/** Asks from a process of its own: does it end, and does it print anything but its own word? */
+/** Calls from a separate process, and returns its exit code and its output. */
 async function exitOfCaller(socket: string): Promise<{ code: number | null; output: string }> {
   const client = fileURLToPath(new URL('client.ts', import.meta.url));
   const script = `

@@ -17,21 +17,21 @@ import { type RuntimeReply, Wire } from './wire.ts';
 
 /**
  * One connection to one runtime. Each call ends within its time limit: answered, or rejected with
- * a RuntimeCallError. A runtime that was restarted meanwhile is found again.
+ * a RuntimeCallError. It reconnects to a restarted runtime.
  */
 export interface RuntimeConnection {
   version(): Promise<RuntimeReply<VersionResponse>>;
   listPodSandbox(): Promise<RuntimeReply<ListPodSandboxResponse>>;
   listContainers(): Promise<RuntimeReply<ListContainersResponse>>;
-  /** With `verbose`, also what the runtime knows beyond CRI. */
+  /** With `verbose`, also the `info` of the runtime. */
   containerStatus(id: string, verbose?: boolean): Promise<RuntimeReply<ContainerStatusResponse>>;
-  /** With all that the runtime knows of it. */
+  /** With the `info` of the runtime. */
   podSandboxStatus(id: string): Promise<RuntimeReply<PodSandboxStatusResponse>>;
   /** Ends running calls; afterwards the connection does not prevent the process from exiting. */
   close(): void;
 }
 
-/** The first call connects. A path that can be no socket is refused at once. */
+/** The first call connects. Throws for a path that cannot be a socket. */
 export function connectRuntime(
   socketPath: string,
   { limitMs = RUNTIME_CALL_MS }: { readonly limitMs?: number } = {},
@@ -58,14 +58,14 @@ export function connectRuntime(
 
 export function checkedPath(socketPath: string): string {
   const path = normalize(socketPath);
-  // "/run/containerd/containerd.sock\n", as it comes from a file read without care
+  // "/run/containerd/containerd.sock\n", read from a file without trimming
   const isOneLine = !/[\0\n\r]/.test(path);
   const source = `runtime socket ${JSON.stringify(socketPath)}`;
   if (!isAbsolute(path) || !isOneLine) {
     throw new RuntimeCallError('failed', source, 'is no absolute path of a socket');
   }
   const bytes = Buffer.byteLength(path);
-  // Longer ones are cut by some systems, and then another socket would be asked.
+  // Some systems truncate a longer path, which could then be that of another socket.
   if (bytes > SOCKET_PATH_BYTES_MAX) {
     const detail =
       `${bytes} bytes are too long for a socket, which can have ${SOCKET_PATH_BYTES_MAX}; ` +

@@ -13,7 +13,7 @@ import { Wire } from './wire.ts';
  * none of them fails for something that is gone already, though some runtimes say `missing` then.
  */
 export interface RuntimeCommands {
-  /** By force: a container that runs is killed and removed in this one call. */
+  /** Kills a running container and removes it in one call. */
   removeContainer(id: string): Promise<void>;
   stopPodSandbox(id: string): Promise<void>;
   removePodSandbox(id: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface RuntimeCommands {
 export function commandRuntime(socketPath: string): RuntimeCommands {
   const wire = new Wire(checkedPath(socketPath), RUNTIME_COMMAND_MS);
   const command = async (name: string, request: { finish(): Uint8Array }): Promise<void> => {
-    // What they answer is empty in every version of CRI.
+    // The responses are empty in every version of CRI.
     await wire.call(name, request, { decode: () => undefined });
   };
   return {

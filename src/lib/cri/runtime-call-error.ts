@@ -3,10 +3,10 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 export type RuntimeFailure =
   | 'missing' // no socket at that path, or no such container
   | 'denied'
-  | 'refused' // the socket is there, and nothing listens
-  | 'timeout' // somebody listens, and does not answer
-  | 'unsupported' // it speaks gRPC, and does not know this call
-  | 'malformed' // it speaks, and not gRPC, or not CRI
+  | 'refused' // the socket exists, but no process listens
+  | 'timeout' // a process listens, but does not answer
+  | 'unsupported' // it speaks gRPC, but does not implement this call
+  | 'malformed' // it answers, but not in gRPC, or not in CRI
   | 'too-large'
   | 'failed'; // any other error, in the runtime's own words
 
@@ -14,7 +14,7 @@ export type RuntimeFailure =
 export class RuntimeCallError extends Error {
   override readonly name = 'RuntimeCallError';
   readonly failure: RuntimeFailure;
-  /** The runtime's own text where it gave one, else ours. */
+  /** The error message of the runtime if there is one, otherwise ours. */
   readonly detail: string;
 
   constructor(failure: RuntimeFailure, source: string, detail: string, options?: ErrorOptions) {
@@ -65,7 +65,7 @@ function classOf(error: ServiceError, call: { socket: string; limitMs: number })
   }
 }
 
-/** One code for all that can happen before a runtime answers; the text has the details. */
+/** gRPC has one code for all connection failures; only the text has the cause. */
 function unavailable(details: string, socket: string): Class {
   // No connection established. Last error: Error: connect ENOENT /run/x.sock. Resolution note:
   const errno = /\bconnect (E[A-Z]+)\b/.exec(details)?.[1];
@@ -94,7 +94,7 @@ function connectFailure(errno: string, socket: string): Class {
     case 'ECONNREFUSED':
       return { failure: 'refused', detail: `nothing listens at ${socket}` };
     case 'EAGAIN':
-      // A full queue of unaccepted connections: the runtime is stopped, and others wait already.
+      // The backlog is full: the runtime is stopped, and other clients wait already.
       return { failure: 'timeout', detail: `${socket} accepts no more connections` };
     default:
       return { failure: 'failed', detail: `cannot connect to ${socket}: ${errno}` };

@@ -13,13 +13,13 @@ import { asRuntimeCallError, RuntimeCallError } from './runtime-call-error.ts';
 const CRI_VERSIONS = ['v1', 'v1alpha2'] as const;
 export type CriVersion = (typeof CRI_VERSIONS)[number];
 
-/** What the runtime answered, and in which version of CRI. */
+/** The response of the runtime, and its version of CRI. */
 export interface RuntimeReply<T> {
   readonly criVersion: CriVersion;
   readonly message: T;
 }
 
-/** Bytes, or the runtime's words for not knowing the call in this version. */
+/** Bytes, or the runtime's message that it does not implement the call in this version. */
 type RawAnswer = { readonly bytes: Uint8Array } | { readonly unimplemented: string };
 
 interface Decoder<T> {
@@ -31,18 +31,18 @@ const OPTIONS = {
   'grpc.max_send_message_length': RUNTIME_MESSAGE_BYTES_MAX,
   'grpc.initial_reconnect_backoff_ms': RECONNECT_FIRST_MS,
   'grpc.max_reconnect_backoff_ms': RECONNECT_LAST_MS,
-  // A proxy of the environment has no business on a socket of this node.
+  // A proxy of the environment must not be used for a socket of this node.
   'grpc.enable_http_proxy': 0,
-  // A repeated call would hide a sick runtime, and take its time twice.
+  // A retry would hide an unhealthy runtime, and double the time.
   'grpc.enable_retries': 0,
-  // Two connections to one socket share nothing, so that closing one is felt by no other.
+  // Connections to the same socket share nothing, so that closing one does not affect another.
   'grpc.use_local_subchannel_pool': 1,
 };
 
-// A library does not write on our user's screen, whatever GRPC_TRACE says.
+// The library must not write to the user's terminal, whatever GRPC_TRACE says.
 setLogVerbosity(logVerbosity.NONE);
 
-/** Carries bytes to a runtime and back, and finds out which version of CRI it speaks. */
+/** Sends bytes to a runtime and returns its response; detects its version of CRI. */
 export class Wire {
   readonly #socket: string;
   readonly #limitMs: number;
@@ -57,7 +57,7 @@ export class Wire {
     this.#client = new Client(`unix://${socket}`, credentials.createInsecure(), OPTIONS);
   }
 
-  /** One limit for the whole call, however many versions are tried. */
+  /** The time limit holds for all tried versions together. */
   async call<T>(
     method: string,
     encoded: { finish(): Uint8Array },
@@ -66,8 +66,8 @@ export class Wire {
     const source = `CRI ${method}`;
     const request = encoded.finish();
     const until = performance.now() + this.#limitMs;
-    // The version spoken last comes first. The other is tried again when that one is gone: a
-    // runtime may have been replaced by a newer one under the same socket.
+    // The last working version comes first. The other is tried if that one fails: a newer runtime
+    // may have replaced the old one at the same socket.
     let text = '';
     for (const criVersion of this.#spoken === 'v1' ? CRI_VERSIONS : CRI_VERSIONS.toReversed()) {
       const answer = await this.#ask(source, criVersion, method, request, until);
@@ -100,7 +100,7 @@ export class Wire {
   ): Promise<RawAnswer> {
     if (this.#closed) throw new RuntimeCallError('failed', source, 'the connection is closed');
     const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
-    // gRPC wants a time of day; the clock may have been set since the call began.
+    // gRPC needs a wall-clock time, and the clock may have been set since the call began.
     const deadline = Date.now() + until - performance.now();
     const call = this.#client.makeUnaryRequest(
       `/runtime.${criVersion}.RuntimeService/${method}`,

@@ -1,13 +1,13 @@
 import { textOfBytes } from './utf8.ts';
 
-/** A file that is read in pieces: a kubelet has a hundred megabytes, and we want a few of them. */
+/** A file that is read in pieces: a kubelet has a hundred megabytes, and we need only a few. */
 export interface ByteSource {
   readonly sizeBytes: number;
-  /** The bytes from there on; fewer than asked for at the end of the file. */
+  /** The bytes at this offset; fewer than `length` at the end of the file. */
   read(offset: number, length: number): Uint8Array;
 }
 
-/** Numbers of a file in the order of small machines, which is that of x64 and arm64. */
+/** Numbers of a file in little-endian order, which x64 and arm64 use. */
 export class Bytes {
   readonly #source: ByteSource;
   #chunk: Uint8Array = new Uint8Array();
@@ -21,7 +21,7 @@ export class Bytes {
     return this.#source.sizeBytes;
   }
 
-  /** Exactly so many bytes, or undefined: a file that is cut off holds no table that we believe. */
+  /** Exactly `length` bytes, or undefined: a table of a truncated file is not used. */
   slice(offset: number, length: number): Uint8Array | undefined {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.sizeBytes)) return undefined;
     if (length > CHUNK_BYTES) {
@@ -45,13 +45,13 @@ export class Bytes {
     return bytes && numberOf(bytes, 0, 4);
   }
 
-  /** Of eight bytes; beyond 2^53 it is not exact, and no address of a program lies there. */
+  /** A number of eight bytes, inexact beyond 2^53, where no program has an address. */
   long(offset: number): number | undefined {
     const bytes = this.slice(offset, 8);
     return bytes && numberOf(bytes, 0, 8);
   }
 
-  /** Up to the first zero byte; undefined when there is none within the limit. */
+  /** The text up to the first zero byte; undefined if there is none within the limit. */
   text(offset: number, lengthMax: number): string | undefined {
     const bytes = this.slice(offset, Math.min(lengthMax, this.sizeBytes - offset));
     const end = bytes?.indexOf(0) ?? -1;
@@ -62,7 +62,7 @@ export class Bytes {
 const CHUNK_BYTES = 16 * 1024;
 const ALIGN_BYTES = 4 * 1024;
 
-/** The last of so many rows whose number is at most this one; -1 when none is, or one cannot be read. */
+/** The last row whose number is at most `wanted`; -1 if there is none, or a row is unreadable. */
 export function lastRowAtMost(
   wanted: number,
   count: number,

@@ -23,7 +23,7 @@ const dumpText = fc
   )
   .map(([goroutines, print]) => print(goroutines as []));
 
-test('however it comes in pieces, it is the same dump', () => {
+test('the result does not depend on how the dump is split into chunks', () => {
   fc.assert(
     fc.property(dumpText, fc.array(fc.nat(2_000), { maxLength: 6 }), (text, cuts) => {
       const bytes = Buffer.from(text);
@@ -39,7 +39,7 @@ test('however it comes in pieces, it is the same dump', () => {
   );
 });
 
-test('cut in the middle of a goroutine, it says so, and nothing is invented', () => {
+test('a dump that is cut within a goroutine is marked as cut, and adds no stack', () => {
   fc.assert(
     fc.property(dumpText, fc.nat(), (text, at) => {
       const cut = text.slice(0, at % text.length);
@@ -53,7 +53,7 @@ test('cut in the middle of a goroutine, it says so, and nothing is invented', ()
   );
 });
 
-test('any bytes are a dump or none', () => {
+test('the parser accepts any text', () => {
   const word = fc.constantFrom(
     'goroutine 1 [select]:\n',
     '#\t0x1\t',

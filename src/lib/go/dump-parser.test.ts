@@ -7,7 +7,7 @@ const IDLE = { functions: ['main.wait', 'main.serve.func1'], state: 'chan receiv
 const BUSY = { functions: ['syscall.Syscall6', 'os.Stat', 'main.look'], state: 'syscall' };
 
 describe('a goroutine dump', () => {
-  test('goroutines with the same stack are together, with the longest wait of them', () => {
+  test('groups goroutines with the same stack, with their longest wait', () => {
     const dump = parseGoroutineDump(eachDump([IDLE, { ...IDLE, minutes: 9 }, BUSY]));
     expect(dump).toMatchObject({ format: 'each', total: 3, left: 0, isCut: false });
     expect(dump.groups).toMatchObject([
@@ -16,7 +16,7 @@ describe('a goroutine dump', () => {
     ]);
   });
 
-  test('a frame has its name, its place and the words of the first example', () => {
+  test('a frame has its function, its position and the arguments of the first goroutine', () => {
     const dump = parseGoroutineDump(`goroutine 7 [select, 20 minutes, locked to thread]:
 k8s.io/kubernetes/vendor/k8s.io/mount-utils.(*Mounter).List(0xc0009a4a80, {0x46979d0, 0x1})
 	/go/src/k8s.io/kubernetes/_output/dockerized/go/src/k8s.io/kubernetes/vendor/k8s.io/mount-utils/mount.go:90 +0x39
@@ -85,7 +85,7 @@ main.main()
     expect(dump.groups.every(({ frames }) => frames.every(({ line }) => line !== null))).toBe(true);
   });
 
-  test('lines of other goroutines that a log put in between do not matter', () => {
+  test('interleaved lines of a log are ignored', () => {
     const lines = journalOf(eachDump([BUSY])).split('\n');
     const other =
       'Nov 15 14:12:01 node1 kubelet[812]: I1115 14:12:01.1 1 x.go:12] "Sync" (took 3ms)';
@@ -100,14 +100,14 @@ main.main()
     expect(group?.frames).toHaveLength(3);
   });
 
-  test('a stack whose head is missing is a stack, and the dump is cut', () => {
+  test('a stack without its first line counts, and the dump is cut', () => {
     const [, ...rest] = eachDump([BUSY]).split('\n');
     const dump = parseGoroutineDump(rest.join('\n'));
     expect(dump).toMatchObject({ format: 'each', total: 1, isCut: true });
     expect(dump.groups).toMatchObject([{ state: null, minutes: null, isHeadless: true }]);
   });
 
-  test('what only looks like a call is none', () => {
+  test('a line that only resembles a call is ignored', () => {
     for (const text of [
       '',
       'hello\n',
@@ -121,7 +121,7 @@ main.main()
     expect(parseGoroutineDump('kubelet.service: failed (exit-code)\n').format).toBe('none');
   });
 
-  test('a crash prints its registers and its threads; both do no harm', () => {
+  test('the registers and threads of a crash are ignored', () => {
     const dump = parseGoroutineDump(
       'SIGQUIT: quit\nPC=0x46c361 m=0 sigcode=0\n\n' +
         'goroutine 0 gp=0x5ec8e0 m=0 mp=0x5ed120 [idle]:\n' +
@@ -144,7 +144,7 @@ main.main()
     expect(dump.groups).toHaveLength(GROUPS_MAX);
   });
 
-  test('only a few of many are named', () => {
+  test('only the first few goroutine ids are listed', () => {
     const dump = parseGoroutineDump(eachDump([{ ...IDLE, count: 500 }]));
     expect(dump.groups).toMatchObject([{ count: 500 }]);
     expect(dump.groups[0]?.ids).toHaveLength(IDS_MAX);

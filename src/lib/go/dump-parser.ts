@@ -22,9 +22,9 @@ const DOT = 0x2e;
 const LETTER_G = 0x67;
 
 /**
- * Reads a goroutine dump as it comes, in whatever pieces and whatever is written around it: `?debug=1`,
- * `?debug=2`, the trace of a program that was ended, and what a log made of those. What it retains does
- * not depend on how long the dump is.
+ * Parses a goroutine dump in chunks of any size, with any text around it: `?debug=1`, `?debug=2`,
+ * the trace of a crashed program, or any of these from a log. The memory does not depend on the
+ * length of the dump.
  */
 export class DumpParser {
   readonly #lines = new LineCutter(LINE_BYTES_MAX, (bytes, start, end) =>
@@ -33,7 +33,7 @@ export class DumpParser {
   readonly #groups = new StackGroups();
   #prefix: Prefix | undefined;
   #format: GoroutineDump['format'] = 'none';
-  /** A function whose file stands in the next line. */
+  /** The last line was a function, so the next line has its file. */
   #isFileNext = false;
   #isCreatorOpen = false;
   #announced = 0;
@@ -44,9 +44,9 @@ export class DumpParser {
   }
 
   finish(): GoroutineDump {
-    // Every form ends its last line.
+    // Every format ends with a newline.
     const isOpenEnded = this.#lines.finish();
-    // An empty line ends each stack that is counted; of others a log may have dropped it.
+    // An empty line ends each counted stack; in other formats a log may have dropped it.
     const isOpenStack =
       this.#groups.head !== undefined && (this.#announced > 0 || !this.#groups.isWhole());
     if (isOpenEnded || isOpenStack || this.#isFileNext) this.#isCut = true;
@@ -81,7 +81,7 @@ export class DumpParser {
     if (keyEnd < 0 || (this.#groups.head?.isHeadless && !isGoFile(bytes, keyEnd))) return false;
     this.#groups.add('file', bytes, start, keyEnd, end);
     this.#isFileNext = false;
-    // A log drops the empty line that follows.
+    // A log may have dropped the empty line between two stacks.
     if (this.#isCreatorOpen) this.#endStack();
     return true;
   }
@@ -101,7 +101,7 @@ export class DumpParser {
     const count = COUNT.exec(textOfBytes(bytes, start, end))?.[1];
     if (count === undefined) return false;
     this.#endStack();
-    // Without its first line we do not know how many were to come.
+    // Without the first line of the dump, the number of goroutines is unknown.
     if (this.#announced === 0) this.#isCut = true;
     if (this.#format === 'none') this.#format = 'counted';
     this.#groups.begin({ ...NAMELESS, count: Number(count) });
@@ -138,7 +138,7 @@ export class DumpParser {
     return true;
   }
 
-  /** A line that makes no sense may be one of a dump behind what a log wrote in front of it. */
+  /** An unknown line may be a line of a dump after the prefix of a log. */
   #unveil(bytes: Uint8Array, start: number, end: number): void {
     const hidden = hiddenHead(bytes, start, end);
     if (hidden && this.#takeHead(textOfBytes(bytes, hidden.at, end))) {
@@ -168,7 +168,7 @@ export class DumpParser {
   }
 }
 
-/** A dump that is in memory as a whole. */
+/** Parses a dump that is completely in memory. */
 export function parseGoroutineDump(text: string | Uint8Array): GoroutineDump {
   const parser = new DumpParser();
   parser.push(text);

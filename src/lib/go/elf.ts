@@ -1,10 +1,10 @@
 import { type ByteSource, Bytes, numberOf } from './byte-source.ts';
 import { ELF_SECTIONS_MAX, ELF_SEGMENTS_MAX, NAME_BYTES_MAX, RELOCATIONS_MAX } from './limits.ts';
 
-/** A program or library of 64 bits, as far as a symbol can be looked up in it. */
+/** The parts of a 64-bit program or library that a symbol lookup needs. */
 export interface Elf {
   readonly bytes: Bytes;
-  /** The address at which the program begins to run, as it was linked. */
+  /** The entry point, as a linked address. */
   readonly entry: number;
   readonly segments: readonly Segment[];
   readonly sections: readonly Section[];
@@ -15,7 +15,7 @@ export interface Segment {
   readonly offset: number;
   readonly address: number;
   readonly sizeBytes: number;
-  /** Pointers in it are adjusted when the program is loaded, and its data changes while it runs. */
+  /** Its pointers are relocated when the program is loaded, and its data changes at run time. */
   readonly isWritable: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Section {
   readonly address: number;
   readonly offset: number;
   readonly sizeBytes: number;
-  /** Another section that belongs to it, by its number. */
+  /** The index of an associated section. */
   readonly link: number;
 }
 
@@ -37,7 +37,7 @@ const WRITABLE = 2;
 const SECTION_BYTES = 64;
 const SEGMENT_BYTES = 56;
 
-/** undefined when it is no ELF of 64 bits; without sections when those were cut away. */
+/** Undefined if the file is no 64-bit ELF; without sections if they were stripped. */
 export function readElf(source: ByteSource): Elf | undefined {
   const bytes = new Bytes(source);
   const head = bytes.slice(0, 64);
@@ -89,10 +89,10 @@ function sectionsOf(
   return sections;
 }
 
-/** The address for which a place of the file was linked; wherever it is loaded, this one holds. */
+/** The linked address of a file offset, independent of where the program is loaded. */
 export function linkedAddress({ segments }: Elf, offset: number): number | undefined {
   const segment = segments.find((one) => {
-    // The kernel loads whole pages, so a mapping begins a little before its segment.
+    // The kernel maps whole pages, so a mapping may begin before its segment.
     const start = one.offset - (one.offset % PAGE_BYTES);
     return offset >= start && offset < one.offset + one.sizeBytes;
   });
@@ -105,8 +105,8 @@ const RELOCATIONS = 4;
 const RELOCATION_BYTES = 24;
 
 /**
- * The address that stands at an address once the program is loaded. Where it may be loaded
- * anywhere the file holds a zero there, and the address in its list of what is to be moved.
+ * The pointer at an address once the program is loaded. In a position-independent program the file
+ * has a zero there, and its relocations have the pointer.
  */
 function pointerInFile(elf: Elf, address: number): number | undefined {
   const segment = elf.segments.find(
@@ -125,21 +125,21 @@ function pointerInFile(elf: Elf, address: number): number | undefined {
   return undefined;
 }
 
-/** A program by the addresses for which it was linked, wherever it is loaded. */
+/** A program, read by linked addresses, independent of where it is loaded. */
 export interface Program {
   readonly elf: Elf;
   readonly image: Bytes;
-  /** How far the pointers that stand at this address were moved when the program was loaded. */
+  /** The load bias that was added to the pointers at this address. */
   movedAt(address: number): number;
-  /** The linked address that a pointer leads to; 0 for one that leads nowhere. */
+  /** The linked address that a pointer refers to; 0 for a null pointer. */
   pointerAt(address: number): number | undefined;
 }
 
 /** The memory of a process that runs the program. */
 export interface ProgramMemory {
-  /** By how much it is loaded above the addresses for which it was linked. */
+  /** The load address minus the linked address. */
   readonly bias: number;
-  /** The bytes at an address of the process; fewer, or none, where it may not be read. */
+  /** The bytes at an address of the process; fewer, or none, if the memory is not readable. */
   readonly read: (address: number, length: number) => Uint8Array;
 }
 
@@ -153,8 +153,8 @@ export function programInFile(elf: Elf): Program {
 }
 
 /**
- * The program as a process runs it. What is never written is read from the file; the rest from its
- * memory, where the pointers are those of the process.
+ * A running program. Read-only segments are read from the file; the others from the memory of the
+ * process, where pointers are relocated.
  */
 export function runningProgram(elf: Elf, { bias, read }: ProgramMemory): Program {
   const image = imageOf(elf, (segment, address, length) =>
@@ -187,7 +187,7 @@ function imageOf(elf: Elf, read: ReadSegment): Bytes {
   return new Bytes(source);
 }
 
-/** The kernel loads whole pages, so a segment begins a little earlier in memory. */
+/** The kernel maps whole pages, so a segment may begin earlier in memory. */
 function segmentAt({ segments }: Elf, address: number): Segment | undefined {
   return segments.find((one) => address >= startOf(one) && address < endOf(one));
 }

@@ -48,7 +48,7 @@ test.each([
   expect(plainFile(raw)).toBe(plain);
 });
 
-test('text and bytes are each other', () => {
+test('text is encoded as UTF-8, and invalid bytes are decoded as U+FFFD', () => {
   const text = 'a·é漢😀\u0000';
   expect([...bytesOf(text)]).toEqual([...Buffer.from(text)]);
   expect(textOfBytes(Buffer.from(text))).toBe(text);

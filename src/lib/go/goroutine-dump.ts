@@ -1,30 +1,30 @@
-/** What a Go program was doing: its goroutines, those with the same stack together. */
+/** The goroutines of a Go program, grouped by stack. */
 export interface GoroutineDump {
   /**
-   * How it was printed. counted: `?debug=1`, which knows neither states nor times. each: `?debug=2`
-   * or what a program prints when it ends. none: nothing like it was found in the text.
+   * counted: `?debug=1`, without states and times. each: `?debug=2`, or the trace of a crashed
+   * program. none: the text contains no dump.
    */
   readonly format: 'counted' | 'each' | 'none';
-  /** Goroutines that were seen. */
+  /** The number of goroutines in the text. */
   readonly total: number;
-  /** In the order in which they were met. */
+  /** In the order of the text. */
   readonly groups: readonly GoroutineGroup[];
   /** Goroutines that are in no group, because there were too many different stacks. */
   readonly left: number;
-  /** Its beginning or its end is missing, so what is not in it may still be there. */
+  /** The beginning or the end is missing, so the program may have more goroutines. */
   readonly isCut: boolean;
 }
 
 export interface GoroutineGroup {
   readonly count: number;
-  /** "select", "syscall", "sync.Mutex.Lock"...; null when the dump does not contain it. */
+  /** "select", "syscall", "sync.Mutex.Lock"...; null if the dump does not contain it. */
   readonly state: string | null;
-  /** How long the longest of them waits, in whole minutes; null when the dump does not contain it. */
+  /** The longest wait of the group in whole minutes; null if the dump does not contain it. */
   readonly minutes: number | null;
-  /** The first few; none when the dump does not contain them. */
+  /** The first few ids; empty if the dump does not contain them. */
   readonly ids: readonly number[];
   readonly isLocked: boolean;
-  /** As the program put them on the first of them. */
+  /** The pprof labels of the first goroutine. */
   readonly labels?: string;
   /** The innermost call first. */
   readonly frames: readonly Frame[];
@@ -36,13 +36,13 @@ export interface GoroutineGroup {
 }
 
 export interface Frame {
-  /** Without what differs from one build to another: see function-name.ts. */
+  /** The name without the parts that differ between builds: see function-name.ts. */
   readonly function: string;
-  /** As it stands in the text, without its arguments. */
+  /** The name as in the text, without arguments. */
   readonly rawFunction: string;
-  /** null when the text ends before it. */
+  /** Null if the text ends before it. */
   readonly file: string | null;
   readonly line: number | null;
-  /** Of the first example: words of memory, not values. */
+  /** The arguments of the first goroutine, as machine words. */
   readonly arguments?: string;
 }

@@ -1,10 +1,10 @@
 /** Different stacks that are retained. An overloaded kubelet has some hundred. */
 export const GROUPS_MAX = 4_000;
 
-/** Bytes of one stack. Go prints at most a hundred frames of one, which is some ten kilobytes. */
+/** Bytes of one stack. Go prints at most a hundred frames, some ten kilobytes. */
 export const STACK_BYTES_MAX = 256 * 1024;
 
-/** A line that is longer is no line of a dump. */
+/** No line of a dump is longer. */
 export const LINE_BYTES_MAX = 64 * 1024;
 
 /** Goroutines of one group that are named by their ids. */
@@ -26,10 +26,10 @@ export const SYMBOLS_MAX = 2_000_000;
 /** Bytes of one function's name; generic ones are long. */
 export const NAME_BYTES_MAX = 4_096;
 
-/** So much of a program without sections is searched for its table. */
+/** Bytes of a program without sections that are searched for its table. */
 export const PC_TABLE_SEARCH_BYTES_MAX = 512 * 1024 * 1024;
 
-/** Addresses that are moved when a program is loaded: some 300,000 in a kubelet that can be anywhere. */
+/** Relocations of a program: a position-independent kubelet has some 300,000. */
 export const RELOCATIONS_MAX = 4_000_000;
 
 /** Samples, functions and texts of a profile; one of a busy minute has some ten thousand. */
@@ -38,7 +38,7 @@ export const PROFILE_ENTRIES_MAX = 2_000_000;
 /** Calls of one sample; Go itself stops at 128 locations, each of a few functions. */
 export const PROFILE_STACK_MAX = 1_024;
 
-/** How often the frame of one function changes its size: a few times, in long ones some hundred. */
+/** Size changes of the frame of one function: a few, in long functions some hundred. */
 export const FRAME_PAIRS_MAX = 10_000;
 
 /** Calls of one stack that are walked. Go's own dumps show a hundred; a deep recursion has more. */

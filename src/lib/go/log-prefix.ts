@@ -3,8 +3,8 @@ import { isDigit, parseHead, startsWith } from './stack-text.ts';
 import { textOfBytes } from './utf8.ts';
 
 /**
- * What a log writes in front of every line of a dump. process: up to `kubelet[812]: `, as journald and
- * syslog do. stream: up to ` stderr F `, as container runtimes do. Else these bytes, with any digits.
+ * The text of a log before each line of a dump. process: up to `kubelet[812]: `, as in journald and
+ * syslog. stream: up to ` stderr F `, as in container logs. Otherwise these bytes, with any digits.
  */
 export type Prefix = 'process' | 'stream' | Uint8Array;
 
@@ -14,7 +14,7 @@ const OPEN = 0x5b;
 const SPACE = 0x20;
 const LETTER_G = 0x67;
 
-/** Where the line itself begins. */
+/** The offset after the prefix. */
 export function skipPrefix(prefix: Prefix, bytes: Uint8Array, start: number, end: number): number {
   if (prefix === 'process') return processPrefix(bytes, start, end);
   if (prefix === 'stream') return streamPrefix(bytes, start, end);
@@ -26,7 +26,7 @@ export function skipPrefix(prefix: Prefix, bytes: Uint8Array, start: number, end
   return start + prefix.length;
 }
 
-/** After `Jun 22 21:24:54 node1 kubelet[9001]: `, or the start when there is nothing like it. */
+/** The offset after `Jun 22 21:24:54 node1 kubelet[9001]: `; the start if it is missing. */
 export function processPrefix(bytes: Uint8Array, start: number, end: number): number {
   const last = Math.min(end, start + PREFIX_BYTES_MAX);
   for (let at = start + 1; at + 1 < last; at += 1) {
@@ -34,7 +34,7 @@ export function processPrefix(bytes: Uint8Array, start: number, end: number): nu
     let digit = at - 1;
     while (digit > start && isDigit(bytes[digit])) digit -= 1;
     const isPid = digit < at - 1 && bytes[digit] === OPEN && digit > start;
-    // The spaces at the end of a line are gone by now.
+    // Trailing spaces of the line are already removed.
     if (isPid && (at + 2 === end || bytes[at + 2] === SPACE)) return Math.min(at + 3, end);
   }
   return start;
@@ -42,7 +42,7 @@ export function processPrefix(bytes: Uint8Array, start: number, end: number): nu
 
 const STREAMS = [' stdout F', ' stderr F', ' stdout P', ' stderr P'];
 
-/** After `2026-11-15T14:12:00.123456789Z stderr F `. */
+/** The offset after `2026-11-15T14:12:00.123456789Z stderr F `. */
 function streamPrefix(bytes: Uint8Array, start: number, end: number): number {
   const space = bytes.indexOf(SPACE, start);
   if (space < 0 || space >= end) return start;
@@ -51,8 +51,7 @@ function streamPrefix(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * `goroutine 98 [chan receive]:` or `goroutine profile: total 117` that does not stand at the beginning
- * of its line.
+ * Finds `goroutine 98 [chan receive]:` or `goroutine profile: total 117` after a prefix in its line.
  */
 export function hiddenHead(
   bytes: Uint8Array,

@@ -8,39 +8,39 @@ import {
 } from './limits.ts';
 
 /**
- * The table by which every Go program knows the functions of its own stacks. It is there in a
- * stripped program too, because the garbage collector cannot do without it.
+ * The table that maps addresses to functions in every Go program. A stripped program has it too,
+ * because the garbage collector needs it.
  */
 export interface PcLineTable {
-  /** The function at an address for which the program was linked. */
+  /** The function at a linked address. */
   readonly functionAt: (address: number) => GoFunction | undefined;
 }
 
 export interface GoFunction {
   readonly name: string;
-  /** From its first instruction to the address that was asked for. */
+  /** Bytes from its first instruction to the requested address. */
   readonly offset: number;
   /**
-   * Bytes from the stack pointer to the return address, when the program is at that address. Read
-   * only when it is asked for; undefined where the table does not say.
+   * Bytes from the stack pointer to the return address while the program is at this address. Read
+   * on demand; undefined if the table does not contain it.
    */
   frameBytes(): number | undefined;
 }
 
-/** How the table is laid out; Go has changed it three times. All places are linked addresses. */
+/** The layout of the table, which Go has changed three times, with linked addresses. */
 interface Layout {
   readonly count: number;
-  /** What the addresses in the table are counted from. */
+  /** The base of the addresses in the table. */
   readonly textStart: number;
   readonly namesAt: number;
   readonly rowsAt: number;
-  /** What the places of the functions' records in the rows are counted from. */
+  /** The base of the offsets of function records in the rows. */
   readonly recordsAt: number;
-  /** Where the sizes of frames are. */
+  /** The address of the frame sizes. */
   readonly framesAt: number;
-  /** Bytes of one number in a row of the table. */
+  /** The bytes of one number in a row. */
   readonly width: 4 | 8;
-  /** Bytes of the smallest instruction: sizes of frames are listed in steps of it. */
+  /** The bytes of the smallest instruction, the unit of the ranges of frame sizes. */
   readonly step: number;
 }
 
@@ -70,11 +70,11 @@ function layoutAt(program: Program, at: number): Layout | undefined {
   const field = (number: number) => image.long(at + 8 + number * 8) ?? Number.NaN;
   const [count, step] = [field(0), image.byte(at + 6) ?? 1];
   if (magic === GO_1_2) {
-    // All is counted from the head.
+    // All offsets are relative to the header.
     const places = { namesAt: at, rowsAt: at + 16, recordsAt: at, framesAt: at };
     return { count, step, textStart: 0, ...places, width: 8 };
   }
-  // Since Go 1.18 the start of the text stands in front of the other places.
+  // Since Go 1.18 the start of the text comes before the other offsets.
   const [first, width] = magic === GO_1_16 ? ([2, 8] as const) : ([3, 4] as const);
   const rowsAt = at + field(first + 4);
   const places = { namesAt: at + field(first), rowsAt, recordsAt: rowsAt };
@@ -86,9 +86,9 @@ function layoutAt(program: Program, at: number): Layout | undefined {
 }
 
 /**
- * Where the functions of Go begin. The table's head says it up to Go 1.25. Since then the program's
- * own description does, which Go calls moduledata; its first word is the address of the table. Where
- * C is linked in, the code section begins with that, and would give every function another's name.
+ * The address of the first Go function. Up to Go 1.25 the header of the table has it; since then,
+ * moduledata, whose first word is the address of the table. The start of the code section would be
+ * wrong for a program with C code, which comes first there.
  */
 function textStartOf(program: Program, table: number, names: number): number | undefined {
   const { sections } = program.elf;
@@ -102,10 +102,10 @@ function textStartOf(program: Program, table: number, names: number): number | u
   return hasC ? undefined : sections.find(({ name }) => name === '.text')?.address;
 }
 
-/** After a pointer, six slices, a pointer and two addresses of eight bytes each. */
+/** The offset in moduledata: after a pointer, six slices, a pointer and two addresses. */
 const MODULE_TEXT = 22 * 8;
 
-/** Linked by C's linker, moduledata lies among other data: it begins with these two pointers. */
+/** The C linker puts moduledata among other data; it begins with these two pointers. */
 function moduleByPointers(program: Program, table: number, names: number): number | undefined {
   const { elf, image } = program;
   for (const { name, address, sizeBytes } of elf.sections) {
@@ -114,7 +114,7 @@ function moduleByPointers(program: Program, table: number, names: number): numbe
       image.slice(address, Math.min(sizeBytes, PC_TABLE_SEARCH_BYTES_MAX)) ?? new Uint8Array();
     const first = table + program.movedAt(address);
     for (let at = 0; at + 16 <= bytes.length; at += 8) {
-      // The lowest byte decides almost always, and costs little.
+      // Comparing the lowest byte first is fast.
       if (bytes[at] !== (first & 0xff) || numberOf(bytes, at, 8) !== first) continue;
       if (program.pointerAt(address + at + 8) === names) return address + at;
     }
@@ -122,7 +122,7 @@ function moduleByPointers(program: Program, table: number, names: number): numbe
   return undefined;
 }
 
-/** f1 ff ff ff 00 00 01 08: the magic, two zeroes, bytes of an instruction and of an address. */
+/** f1 ff ff ff 00 00 01 08: magic, two zeroes, instruction size, pointer size. */
 function isHead(bytes: Bytes, at: number): boolean {
   const head = bytes.slice(at, 8);
   if (!head || !MAGICS.includes(bytes.word(at) ?? 0)) return false;
@@ -130,8 +130,8 @@ function isHead(bytes: Bytes, at: number): boolean {
 }
 
 /**
- * Without a section of its own the table is looked for: among the read-only data of a program that
- * may be loaded anywhere and was linked by C's linker, and everywhere where there are no sections.
+ * Searches for a table without its own section: in the read-only data of a position-independent
+ * program from the C linker, and everywhere in a program without sections.
  */
 function placeByMagic(elf: Elf): number | undefined {
   const { bytes, sections } = elf;
@@ -144,7 +144,7 @@ function placeByMagic(elf: Elf): number | undefined {
     const piece = bytes.slice(start, Math.min(STEP_BYTES, end - start));
     if (!piece) return undefined;
     for (let at = 0; at < piece.length; at += TABLE_ALIGNMENT) {
-      // The last three bytes of each magic; a whole head is asked for only where they stand.
+      // Compare the last three bytes, which every magic shares, before the complete header.
       if (piece[at + 1] !== 0xff || piece[at + 2] !== 0xff || piece[at + 3] !== 0xff) continue;
       if (isHead(bytes, start + at)) return linkedAddress(elf, start + at);
     }
@@ -152,7 +152,7 @@ function placeByMagic(elf: Elf): number | undefined {
   return undefined;
 }
 
-/** The table begins at a multiple of this. */
+/** The alignment of the table. */
 const TABLE_ALIGNMENT = 32;
 const STEP_BYTES = 1024 * 1024;
 
@@ -160,7 +160,7 @@ function functionIn(program: Program, layout: Layout, address: number): GoFuncti
   const { image } = program;
   const { count, textStart, rowsAt, width, namesAt, recordsAt } = layout;
   const number = (place: number) => (width === 4 ? image.word(place) : image.long(place));
-  // Rows of old tables hold whole addresses, which were moved with the program.
+  // Rows of old tables have absolute addresses, which were relocated with the program.
   const moved = width === 4 ? 0 : program.movedAt(rowsAt);
   const startOf = (row: number) => (number(rowsAt + row * 2 * width) ?? Number.NaN) - moved;
   const wanted = address - textStart;
@@ -169,7 +169,7 @@ function functionIn(program: Program, layout: Layout, address: number): GoFuncti
   if (row < 0) return undefined;
   const place = number(rowsAt + row * 2 * width + width);
   if (place === undefined) return undefined;
-  // A function's record: its address, then its name, two other numbers, the sizes of its frame.
+  // A function record: address, name, two other numbers, frame sizes.
   const record = recordsAt + place + width;
   const [name, frames] = [image.word(record), image.word(record + 12)];
   const text = name === undefined ? undefined : image.text(namesAt + name, NAME_BYTES_MAX);
@@ -180,8 +180,8 @@ function functionIn(program: Program, layout: Layout, address: number): GoFuncti
 }
 
 /**
- * Sizes of a frame as pairs of variable-length numbers: by how much the size changes (zigzag), and
- * for how many instructions it then holds. Go counts the size from -1.
+ * Frame sizes are pairs of varints: the change of the size (zigzag), and the number of instructions
+ * with this size. The first size is -1.
  */
 function frameSizeAt(
   image: Bytes,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { flameOf, functionsOf, type Profile, ProfileError, parseProfile } from './profile.ts';
 
-/** The wire format of protocol buffers, as far as a profile needs it. */
+/** The parts of the protobuf wire format that a profile needs. */
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
 }
@@ -24,7 +24,7 @@ const STRINGS = [
   'é.f',
 ];
 
-/** Two samples: main > work > f for 30 ms, of which work and f are in one location, and main for 10. */
+/** Two samples: main > work > f for 30 ms, with work and f in one location, and main for 10 ms. */
 function fixture(): number[] {
   const location = (id: number, ...functions: readonly number[]) =>
     bytes(4, [
@@ -36,7 +36,7 @@ function fixture(): number[] {
     ...bytes(1, [...number(1, 1), ...number(2, 2)]),
     ...bytes(1, [...number(1, 3), ...number(2, 4)]),
     ...bytes(2, [...bytes(1, [2, 1]), ...bytes(2, [3, ...varint(30_000_000)])]),
-    // The older way to write a list: each number by itself.
+    // An unpacked list: one field for each number.
     ...bytes(2, [...number(1, 1), ...number(2, 1), ...number(2, 10_000_000)]),
     ...bytes(2, [...bytes(1, [9, 3]), ...bytes(2, [0, 0])]),
     ...location(1, 1),
@@ -48,7 +48,7 @@ function fixture(): number[] {
     ...STRINGS.flatMap((each) => text(6, each)),
     ...number(9, 1_763_215_920_000_000_000),
     ...number(10, 2_000_000_000),
-    // Fields that we do not know: a fixed number of eight bytes, and one of four.
+    // Unknown fields: a fixed64 and a fixed32.
     ...varint(20 * 8 + 1),
     ...[1, 2, 3, 4, 5, 6, 7, 8],
     ...varint(21 * 8 + 5),
@@ -59,7 +59,7 @@ function fixture(): number[] {
 const parse = (content: readonly number[]): Profile => parseProfile(Uint8Array.from(content));
 
 describe('a CPU profile', () => {
-  test('is read by its time, with functions that were put into one another', () => {
+  test('is read with its CPU time and with inlined functions', () => {
     const profile = parse(fixture());
     expect(profile).toMatchObject({
       measure: 'cpu',
@@ -75,7 +75,7 @@ describe('a CPU profile', () => {
     ]);
   });
 
-  test('a function has what it spent itself, and with all that it called', () => {
+  test('a function has its flat and its cumulative value', () => {
     expect(functionsOf(parse(fixture())).slice(0, 3)).toEqual([
       { function: 'é.f', flat: 30_000_000, cumulative: 30_000_000 },
       { function: 'main.main', flat: 10_000_000, cumulative: 40_000_000 },
@@ -83,12 +83,12 @@ describe('a CPU profile', () => {
     ]);
   });
 
-  test('a function that calls itself counts once', () => {
+  test('a recursive function counts once', () => {
     const recursive = { ...parse(fixture()), samples: [{ value: 5, stack: ['a', 'b', 'a'] }] };
     expect(functionsOf(recursive)[0]).toEqual({ function: 'a', flat: 5, cumulative: 5 });
   });
 
-  test('a flame is as wide as what was spent, and no wider than its parent', () => {
+  test('a flame is as wide as its value, and no wider than its parent', () => {
     expect(flameOf(parse(fixture()), 'all')).toEqual({
       name: 'all',
       value: 40_000_000,
@@ -108,7 +108,7 @@ describe('a CPU profile', () => {
     });
   });
 
-  test('cut anywhere, or with any byte changed, it is a profile or rejected', () => {
+  test('a truncated or changed profile is parsed or rejected with a ProfileError', () => {
     const whole = fixture();
     const tries = whole.flatMap((_, at) => [
       whole.slice(0, at),

@@ -4,13 +4,13 @@ import { plainFunction } from './function-name.ts';
 import { PROFILE_ENTRIES_MAX, PROFILE_STACK_MAX } from './limits.ts';
 import { textOfBytes } from './utf8.ts';
 
-/** What a profile measured, in the unit that matters most to people: for a CPU profile, CPU time. */
+/** A profile with its main measure: for a CPU profile, CPU time. */
 export interface Profile {
   /** "cpu" */
   readonly measure: string;
   /** "nanoseconds" */
   readonly unit: string;
-  /** How long was measured; 0 when unknown. */
+  /** The length of the measurement; 0 if unknown. */
   readonly durationMs: number;
   readonly time: Date | null;
   readonly total: number;
@@ -28,16 +28,16 @@ export class ProfileError extends Error {
 }
 
 /**
- * A profile in the form of pprof's profile.proto, unpacked. Only what a list of functions and a
- * flame graph need is read: samples, and the functions that their locations stand for.
+ * Parses an uncompressed profile of pprof's profile.proto. It reads only the parts for a list of
+ * functions and a flame graph: samples, and the functions of their locations.
  *
- * @throws ProfileError when it is none, or larger than any profile of a node's program.
+ * @throws ProfileError if the bytes are no profile, or a larger one than any program of a node has.
  */
 export function parseProfile(bytes: Uint8Array): Profile {
   const raw = readProfile(bytes);
   const text = (index: number): string => raw.strings[index] ?? '';
   const types = raw.types.map(([type, unit]) => [text(type), text(unit)] as const);
-  // A CPU profile counts samples first, and time last; others keep what is in use last.
+  // The last value is the CPU time of a CPU profile, and the memory in use of a heap profile.
   const column = Math.max(0, types.length - 1);
   const [measure, unit] = types[column] ?? [];
   if (measure === undefined || unit === undefined) {
@@ -80,7 +80,7 @@ function emptyProfile() {
   };
 }
 
-/** What is taken of the message Profile, by the number of the field. */
+/** The fields of the message Profile that are read, by field number. */
 const FIELDS: Readonly<Record<number, (raw: RawProfile, value: Value) => void>> = {
   1: ({ types }, value) => types.push(firstTwo(bytesIn(value))),
   2: ({ samples }, value) => samples.push(sampleOf(bytesIn(value))),
@@ -148,7 +148,7 @@ function locationOf(bytes: Uint8Array) {
   return { id, address, functions };
 }
 
-/** A number, or the bytes of a text, a message or packed numbers; undefined if we read no such type. */
+/** A number, or the bytes of a string, a message or packed numbers; undefined for other types. */
 type Value = number | Uint8Array | undefined;
 
 function eachField(bytes: Uint8Array, take: (field: number, value: Value) => void): void {
@@ -161,13 +161,13 @@ function eachField(bytes: Uint8Array, take: (field: number, value: Value) => voi
   }
 }
 
-/** Most numbers are short. A bigint would be made of each only to be thrown away. */
+/** Most numbers are short, so this avoids a bigint for each. */
 function nextNumber(reader: BinaryReader): number {
   const start = reader.pos;
   const short = reader.uint32();
   if (reader.pos - start < 5) return short;
   reader.pos = start;
-  // What is larger than 2^53 loses its last digits, which nobody here reads.
+  // A number beyond 2^53 loses its last digits, which do not matter here.
   return Number(reader.int64());
 }
 
@@ -179,7 +179,7 @@ function bytesIn(value: Value): Uint8Array {
   return typeof value === 'object' ? value : fail('a text or a message was expected');
 }
 
-/** Of a repeated number: one of them, or all packed together. */
+/** The values of a repeated number: a single one, or all of a packed field. */
 function numbersIn(value: Value): readonly number[] {
   if (typeof value === 'number') return [value];
   const reader = new BinaryReader(bytesIn(value));
@@ -194,17 +194,17 @@ function fail(why: string): never {
 
 export interface ProfileFunction {
   readonly function: string;
-  /** Spent in the function itself. */
+  /** The value of the function itself. */
   readonly flat: number;
-  /** Spent in it and in all that it called. */
+  /** The value of the function and all functions that it called. */
   readonly cumulative: number;
 }
 
-/** Every function of a profile, the one that spends most itself first. */
+/** Every function of a profile, by descending flat value. */
 export function functionsOf({ samples }: Profile): readonly ProfileFunction[] {
   const spent = new Map<string, { flat: number; cumulative: number }>();
   for (const { value, stack } of samples) {
-    // A function that calls itself is counted once.
+    // A recursive function is counted once.
     for (const name of new Set(stack)) {
       const known = spent.get(name) ?? { flat: 0, cumulative: 0 };
       known.cumulative += value;
@@ -217,7 +217,7 @@ export function functionsOf({ samples }: Profile): readonly ProfileFunction[] {
     .toSorted((left, right) => right.flat - left.flat || right.cumulative - left.cumulative);
 }
 
-/** A call and what it called, as wide as what was spent there: the tree behind a flame graph. */
+/** A node of the flame graph: a call with its value and its callees. */
 export interface Flame {
   readonly name: string;
   readonly value: number;
@@ -230,7 +230,7 @@ interface Growing {
   readonly children: Map<string, Growing>;
 }
 
-/** Calls that took less than this share of all would not be seen, and are left out. */
+/** Calls with a smaller share of the total would not be visible, and are left out. */
 const SHARE_SHOWN_MIN = 0.0005;
 
 export function flameOf({ samples, total }: Profile, name: string): Flame {

@@ -4,7 +4,7 @@ import type { Frame, GoroutineGroup } from './goroutine-dump.ts';
 import { GROUPS_MAX, IDS_MAX, STACK_BYTES_MAX } from './limits.ts';
 import { textOfBytes } from './utf8.ts';
 
-/** What the line above a stack says of it. */
+/** The fields of the line above a stack. */
 export interface StackHead {
   readonly count: number;
   readonly state: string | null;
@@ -14,13 +14,13 @@ export interface StackHead {
   readonly isHeadless: boolean;
 }
 
-/** What a line of a stack is. counted: function and file in one line, as `?debug=1` prints it. */
+/** The kind of a line. counted: function and file in one line, as in `?debug=1`. */
 export type StackLine = 'function' | 'file' | 'creator' | 'counted';
 
 interface Line {
   readonly kind: StackLine;
   readonly start: number;
-  /** Before arguments and offsets, which differ between goroutines that do the same. */
+  /** The end of the key: before arguments and offsets, which differ between equal stacks. */
   readonly keyEnd: number;
   readonly end: number;
 }
@@ -28,9 +28,9 @@ interface Line {
 type Growing = { -readonly [K in keyof GoroutineGroup]: GoroutineGroup[K] } & { ids: number[] };
 
 /**
- * Groups goroutines with the same stack while they are read. The bytes of a stack are retained
- * only until its end is met, and decoded only if it is a new one: so memory depends on how many
- * different stacks there are, not on how many goroutines.
+ * Groups goroutines with the same stack while they are read. The bytes of a stack are retained only
+ * until its end, and decoded only if the stack is new. So the memory depends on the number of
+ * different stacks, not on the number of goroutines.
  */
 export class StackGroups {
   readonly #groups = new Map<number, Growing>();
@@ -44,7 +44,7 @@ export class StackGroups {
   left = 0;
   #labels: string | undefined;
   #isShortened = false;
-  // Two hashes of all that makes a stack what it is: 53 bits of them are taken for its identity.
+  // Two hashes of the keys of a stack: 53 bits of them identify it.
   #one = 0;
   #two = 0;
 
@@ -52,12 +52,12 @@ export class StackGroups {
     return [...this.#groups.values()];
   }
 
-  /** A file of a Go program was among its lines, or it had a head of its own. */
+  /** The stack has a line with a Go file, or a first line of its own. */
   isTrusted(): boolean {
     return this.head?.isHeadless === false || this.#lines.some(({ kind }) => kind === 'file');
   }
 
-  /** Its outermost call is one that nothing calls: so nothing is missing. */
+  /** The outermost call is a root function, so no frame is missing. */
   isWhole(): boolean {
     const last = this.#lines.at(-1);
     if (!last || last.kind === 'function') return false;
@@ -195,5 +195,5 @@ function countedFrame(text: string): Frame | undefined {
   return name === undefined ? undefined : frameOf(name, place);
 }
 
-/** Functions that Go itself starts, so that nobody has created them. */
+/** Functions that the Go runtime starts, so their stacks have no "created by" line. */
 const ROOTS: ReadonlySet<string> = new Set(['main.main', 'runtime.main', 'runtime.goexit']);

@@ -39,22 +39,22 @@ export function isFunction(bytes: Uint8Array, start: number, end: number): boole
   return false;
 }
 
-/** Where the arguments begin: they hold no parentheses themselves. */
+/** The offset of the arguments, which contain no parentheses. */
 export function lastParenthesis(bytes: Uint8Array, start: number, end: number): number {
   return Math.max(bytes.lastIndexOf(OPEN, end - 1), start);
 }
 
 const IN_GOROUTINE = ' in goroutine ';
 
-/** Without the goroutine that did it, which Go prints since 1.21. */
+/** The end of the creator, without " in goroutine 1", which Go prints since 1.21. */
 export function creatorEnd(bytes: Uint8Array, start: number, end: number): number {
   const space = bytes.indexOf(SPACE, start);
   return space >= 0 && startsWith(bytes, space, end, IN_GOROUTINE) ? space : end;
 }
 
 /**
- * The end of `/usr/lib/go-1.19/src/net/http/server.go:3102` in a line that goes on with ` +0x4db` or
- * ` fp=0xc000 sp=0xc000 pc=0x43af`, or not at all; less than 0 when it is no such line.
+ * The end of `/usr/lib/go-1.19/src/net/http/server.go:3102` in a line that goes on with ` +0x4db`
+ * or ` fp=0xc000 sp=0xc000 pc=0x43af`, or not at all; negative if it is another line.
  */
 export function fileEnd(bytes: Uint8Array, start: number, end: number): number {
   const colon = bytes.lastIndexOf(COLON, end - 1);
@@ -68,7 +68,7 @@ export function fileEnd(bytes: Uint8Array, start: number, end: number): number {
 
 const GO_ENDINGS = ['.go:', '.s:', '>:'];
 
-/** Whether what ends there with its line number is a file of a Go program. */
+/** Whether the path and line number that end here are those of a Go file. */
 export function isGoFile(bytes: Uint8Array, keyEnd: number): boolean {
   const colon = bytes.lastIndexOf(COLON, keyEnd - 1) + 1;
   return GO_ENDINGS.some((ending) => startsWith(bytes, colon - ending.length, colon, ending));

@@ -14,10 +14,10 @@ const FUNCTIONS = ['syscall.Syscall6', 'os.Stat', 'main.(*cleaner).Clean', 'runt
 const FRAMES = [0, 24, 4096, 8];
 const TEXT = 0x401000;
 const STACK = 0xc000100000;
-/** Where things lie in the file of such a program, and where that is loaded. */
+/** File offsets of the program, and its load address. */
 const [TABLE, FRAMES_AT, MODULE, LOADED_AT] = [0x2000, 0xa00, 0x3000, 0x400000];
 
-/** An address in the middle of a function, from where its next call returns. */
+/** A return address in the middle of a function. */
 const inside = (index: number, bias = 0) => bias + TEXT + index * FUNCTION_BYTES + 16;
 
 function sourceOf(bytes: Uint8Array): ByteSource {
@@ -43,7 +43,7 @@ function tableOf(options: TableOptions, change?: Change) {
   return table;
 }
 
-/** The stack of a call of each function by the next one: only return addresses, at their places. */
+/** The stack in which each function was called by the next one; it has only return addresses. */
 function memoryOf(bias = 0) {
   const text = new Map<number, number>();
   let at = STACK;
@@ -67,7 +67,7 @@ test.each(LAYOUTS)('a program that is loaded elsewhere is walked as well, Go %s'
   expect(walkStack(tableOf({ layout }), registers, memoryOf(bias))).toEqual({ frames: NAMES });
 });
 
-test('the frame of a function that has just begun is not there yet', () => {
+test('a function at its first instruction has no frame yet', () => {
   const programCounter = TEXT + FUNCTION_BYTES + 2;
   const memory = { bias: 0, longAt: (at: number) => (at === STACK ? inside(3) : undefined) };
   const { frames } = walkStack(
@@ -86,7 +86,7 @@ test.each([
   expect(walked.brokenBy).toContain(why);
 });
 
-test("a stack of Go's own scheduler is no goroutine", () => {
+test('a stack of the Go scheduler is no goroutine', () => {
   const functions = ['runtime.futex', 'runtime.mcall', 'main.main'];
   const table = tableOf({ layout: '1.20', functions, frames: [0, 8, 8] });
   const registers = { stackPointer: STACK, programCounter: inside(0) };
@@ -101,20 +101,20 @@ test('a stack that never ends is cut', () => {
   expect(walked.brokenBy).toContain('more than 500 calls');
 });
 
-test('a frame of an absurd size ends the walk', () => {
+test('an implausible frame size ends the walk', () => {
   const table = tableOf({ layout: '1.20', frames: [0, 17 * 1024 * 1024] });
   const registers = { stackPointer: STACK, programCounter: inside(1) };
   const walked = walkStack(table, registers, { bias: 0, longAt: () => inside(3) });
   expect(walked.brokenBy).toBe('no size of the frame of os.Stat');
 });
 
-test('sizes of frames are counted in instructions, which are longer on some processors', () => {
+test('the ranges of frame sizes depend on the instruction size of the processor', () => {
   const table = tableOf({ layout: '1.20' }, (view) => view.setUint8(TABLE + 6, 4));
   const sizeAt = (offset: number) => table.functionAt(TEXT + FUNCTION_BYTES + offset)?.frameBytes();
   expect([12, 16].map(sizeAt)).toEqual([0, 24]);
 });
 
-test('behind the end of a list of frames there is no size, and not that of the next function', () => {
+test('an address after the last range of frame sizes has no size', () => {
   // 02 04 30 3c 00: the size holds for 60 bytes, and now only for 8.
   const table = tableOf({ layout: '1.20' }, (view) => view.setUint8(TABLE + FRAMES_AT + 4, 8));
   expect(table.functionAt(inside(1))?.frameBytes()).toBeUndefined();
@@ -129,13 +129,13 @@ test('a segment that begins within a page is loaded from the start of that page'
   expect(table.functionAt(inside(1))?.name).toBe('os.Stat');
 });
 
-test('where C comes first and nothing says where Go begins, no function is named', () => {
+test('no function is named if C code comes first and the start of Go is unknown', () => {
   const isLost: Change = (view) => view.setBigUint64(MODULE, 0n, true);
   expect(maybeTableOf({ layout: '1.26', foreignBytes: 64 }, isLost)).toBeUndefined();
   expect(maybeTableOf({ layout: '1.26' }, isLost)?.functionAt(inside(1))?.name).toBe('os.Stat');
 });
 
-test("where C's linker has put the description among other data, both of its pointers find it", () => {
+test('moduledata among other data is found by its two pointers', () => {
   const options = { layout: '1.26', foreignBytes: FUNCTION_BYTES, isLinkedByC: true } as const;
   const found = tableOf(options).functionAt(inside(1) + FUNCTION_BYTES);
   expect(found?.name).toBe('os.Stat');
@@ -143,10 +143,10 @@ test("where C's linker has put the description among other data, both of its poi
 
 const BIAS = 0x7f0000000000;
 
-/** The same program as a process has it in memory, with these pointers moved. */
+/** The same program in the memory of a process, with these pointers relocated. */
 function runningTable(options: TableOptions, pointers: readonly number[], isWritable: boolean) {
   const bytes = syntheticProgram({ functions: FUNCTIONS, frames: FRAMES, ...options });
-  // One segment holds all; that of the table is writable where a program may be loaded anywhere.
+  // The only segment; in a position-independent program the segment of the table is writable.
   new DataView(bytes.buffer).setUint32(68, isWritable ? 7 : 5, true);
   const loaded = bytes.slice();
   const view = new DataView(loaded.buffer);
@@ -165,7 +165,7 @@ function runningTable(options: TableOptions, pointers: readonly number[], isWrit
 const NOTHING = new Uint8Array();
 const ROWS = Array.from(Array(FUNCTIONS.length + 1).keys(), (row) => TABLE + 0x100 + row * 16);
 
-/** Only these pointers then show where the functions start. */
+/** With these options only the pointers of moduledata show where the functions start. */
 const WITH_C = { layout: '1.26', foreignBytes: FUNCTION_BYTES } as const;
 
 test.each<[string, TableOptions, readonly number[], boolean]>([

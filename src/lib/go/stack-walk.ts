@@ -1,24 +1,24 @@
 import { FRAME_BYTES_MAX, FRAMES_MAX } from './limits.ts';
 import type { PcLineTable } from './pc-line-table.ts';
 
-/** The calls that a thread is in, the innermost first. */
+/** The call stack of a thread, the innermost call first. */
 export interface WalkedStack {
   readonly frames: readonly WalkedFrame[];
-  /** Why the walk ended before the first function of the goroutine; absent when it reached it. */
+  /** Why the walk ended before the first function of the goroutine; absent if it was complete. */
   readonly brokenBy?: string;
 }
 
 export interface WalkedFrame {
-  /** As the program calls it, with its package. */
+  /** The name with its package. */
   readonly function: string;
-  /** From the function's first instruction to where it goes on. */
+  /** Bytes from the first instruction of the function to the return address. */
   readonly offset: number;
 }
 
-/** With these a goroutine begins. */
+/** The outermost functions of a goroutine. */
 const FIRST_OF_GOROUTINE: ReadonlySet<string> = new Set(['runtime.goexit', 'runtime.goexit.abi0']);
 
-/** With these a stack of Go's own scheduler begins, which has no goroutine below it. */
+/** The outermost functions of a scheduler stack, which belongs to no goroutine. */
 const FIRST_OF_SCHEDULER =
   /^(?:runtime\.(?:mcall|systemstack|mstart0?|rt0_go|asmcgocall|morestack|sigtramp|cgocallback)|_rt0_\w+)(?:\.abi0)?$/;
 
@@ -28,16 +28,16 @@ export interface Registers {
 }
 
 /**
- * Walks from the innermost function outwards: each frame has a known size, above which stands the
- * address to return to. Addresses are those for which the program was linked.
+ * Walks from the innermost function outwards: each frame has a known size, and above it is the
+ * return address. All addresses are linked addresses.
  */
 export function walkStack(
   table: PcLineTable,
   { stackPointer, programCounter }: Registers,
   memory: {
-    /** How far the program was moved when it was loaded. */
+    /** The load address minus the linked address. */
     readonly bias: number;
-    /** The eight bytes at an address of the process; undefined where they may not be read. */
+    /** The eight bytes at an address of the process; undefined if they are not readable. */
     readonly longAt: (address: number) => number | undefined;
   },
 ): WalkedStack {

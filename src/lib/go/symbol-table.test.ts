@@ -55,7 +55,7 @@ test.each(LAYOUTS)('the functions of a program of Go %s, first and last byte of 
 });
 
 test.each(['1.18', '1.20', '1.26'] as const)(
-  'C in front of the functions moves no name, Go %s',
+  'C code before the functions does not change their names, Go %s',
   (layout) => {
     const table = tableOf({ layout, functions: FUNCTIONS, foreignBytes: 256 });
     expect(table?.nameAt(TEXT_OFFSET + 256)).toBe('os.Remove');
@@ -71,7 +71,7 @@ test.each(['1.2', '1.16', '1.18', '1.20'] as const)(
   },
 );
 
-test('where the functions begin is not guessed: no name is better than another’s', () => {
+test('an unknown start of the functions gives no name instead of a wrong one', () => {
   const table = tableOf({ layout: '1.26', functions: FUNCTIONS, isUnmanagedContainer: true });
   expect(table).toMatchObject({ kind: 'none' });
   expect(table?.nameAt(TEXT_OFFSET)).toBeUndefined();
@@ -85,14 +85,14 @@ test.each(LAYOUTS)('a program of Go %s that is cut off anywhere throws nothing',
   }
 });
 
-test('what is no program has no symbols', () => {
+test('a file that is no program has no symbols', () => {
   expect(readSymbolTable(sourceOf(new Uint8Array()))).toBeUndefined();
   expect(
     readSymbolTable(sourceOf(new TextEncoder().encode('#!/bin/sh\n'.repeat(20)))),
   ).toBeUndefined();
 });
 
-/** The place in the file at which a program begins to run. */
+/** The file offset of the entry point. */
 function entryOf(source: ByteSource): number {
   const address = new Bytes(source).long(24) ?? 0;
   const segment = readElf(source)?.segments.find(

@@ -3,14 +3,14 @@ import { type Elf, linkedAddress, programInFile, readElf, type Section } from '.
 import { NAME_BYTES_MAX, SYMBOLS_MAX } from './limits.ts';
 import { readPcLineTable } from './pc-line-table.ts';
 
-/** Which function of a program or library is at a place of its file. */
+/** The function at a file offset of a program or library. */
 export interface SymbolTable {
-  /** Where the names come from: "go" is there in stripped programs too. */
+  /** The source of the names; stripped programs have "go" too. */
   readonly kind: 'go' | 'elf' | 'none';
   nameAt(fileOffset: number): string | undefined;
 }
 
-/** undefined when the file is no program of 64 bits. */
+/** Undefined if the file is no 64-bit program. */
 export function readSymbolTable(source: ByteSource): SymbolTable | undefined {
   const elf = readElf(source);
   if (!elf) return undefined;
@@ -38,7 +38,7 @@ const FUNCTION = 2;
 const INDIRECT_FUNCTION = 10;
 const SYMBOL_BYTES = 24;
 
-/** The functions of a program that was not stripped; of a library at least those it gives away. */
+/** The functions of a program that is not stripped; of a library, at least the exported ones. */
 function symbolsOf(elf: Elf): readonly Symbol[] {
   const whole = elf.sections.find(({ type }) => type === SYMBOLS);
   const table = whole ?? elf.sections.find(({ type }) => type === DYNAMIC_SYMBOLS);
@@ -67,7 +67,7 @@ function byAddress(one: Symbol, other: Symbol): number {
 function symbolAt({ bytes }: Elf, symbols: readonly Symbol[], address: number): string | undefined {
   const row = lastRowAtMost(address, symbols.length, (at) => symbols[at]?.address ?? 0);
   const symbol = symbols[row];
-  // What lies behind the end of a function belongs to one whose name was taken away.
+  // An address after the end of a function belongs to a function without a symbol.
   if (!symbol || address >= symbol.address + Math.max(symbol.sizeBytes, 1)) return undefined;
   return bytes.text(symbol.nameAt, NAME_BYTES_MAX);
 }
