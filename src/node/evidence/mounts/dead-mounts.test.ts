@@ -31,7 +31,7 @@ describe('the health page', () => {
     (text) => expect(healthIn(text)).toBeUndefined(),
   );
 
-  test('is asked on every endpoint, until one answers', async () => {
+  test('is requested from each endpoint until one answers', async () => {
     const maker = fixture('healthy');
     const endpoint = {
       scheme: 'http',
@@ -47,7 +47,7 @@ describe('the health page', () => {
     });
   });
 
-  test('a page that is none is an error, never "ok"', async () => {
+  test('a malformed page is an error, never "ok"', async () => {
     const maker = fixture('healthy');
     for (const scheme of ['http', 'https'] as const) {
       for (const path of ['/healthz', '/healthz/syncloop']) {
@@ -76,7 +76,7 @@ test.each([
   expect(isSuspectType(type)).toBe(isSuspect);
 });
 
-test('mounts are suspects below pods and plugins alone, and visible when on top', () => {
+test('only mounts below pods and plugins are suspects, and visible if no other mount covers them', () => {
   const at = (id: number, parent: number, target: string, type: string, device = '0:57') =>
     `${id} ${parent} ${device} / ${target} rw - ${type} source rw`;
   const pod = `${KUBELET_ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~nfs/a`;
@@ -102,7 +102,7 @@ test('mounts are suspects below pods and plugins alone, and visible when on top'
   ]);
 });
 
-test('a path of a pod is read below the root as it is, and as it was named', () => {
+test('parses a path of a pod below the resolved and the configured root', () => {
   const roots = { root: '/data/kubelet', configuredRoot: KUBELET_ROOT };
   for (const root of Object.values(roots)) {
     expect(podPathOf(`${root}/pods/u1/volumes/kubernetes.io~csi/pvc-1/mount`, roots)).toEqual({
@@ -116,7 +116,7 @@ test('a path of a pod is read below the root as it is, and as it was named', () 
   expect(podPathOf('/data/kubelet/pods/../etc', roots)).toBeUndefined();
 });
 
-test('a thread is blocked when it is in a call on a path of a pod, and not when it runs', async () => {
+test('a thread is blocked if it is in a system call on a path of a pod, and not if it runs', async () => {
   const maker = fixture('active-cephfs');
   const { threads } = await takeSnapshot(maker.build()).of(blockedThreads);
   expect(threads).toMatchObject([{ tid: 830, call: 'newfstatat', podUid: ORPHAN, state: 'S' }]);
@@ -177,7 +177,7 @@ describe('a probe', () => {
   });
 });
 
-describe('whether a pod lives', () => {
+describe('the state of a pod', () => {
   const lifeOn = async (maker: NodeMaker, uid = ORPHAN) =>
     (await takeSnapshot(maker.build()).of(orphanPods)).lifeOf(uid);
 
@@ -203,14 +203,14 @@ describe('whether a pod lives', () => {
     expect((await lifeOn(maker)).state).toBe(life);
   });
 
-  test('a list that holds no pod of the API server does not vouch for anything', async () => {
+  test('a list without a pod from the API server proves nothing', async () => {
     expect(await lifeOn(fixture('latent-list-of-static-pods-only'))).toMatchObject({
       state: 'orphan',
       needsConfirmation: expect.stringContaining('no pod from the API server'),
     });
   });
 
-  test('a pod whose uid is of a static pod is not judged without the list', async () => {
+  test('a pod with the uid of a static pod is unknown without the list', async () => {
     const uid = '0123456789abcdef0123456789abcdef';
     const maker = fixture('active-without-any-credential');
     expect((await lifeOn(maker, uid)).state).toBe('orphan');
@@ -238,10 +238,10 @@ describe('whether a pod lives', () => {
   });
 });
 
-describe('what leaves the node in a bundle', () => {
+describe('a bundle contains', () => {
   const view = '/proc/812/root';
 
-  test('are the requests that wait for a FUSE server, and the pages of health', () => {
+  test('the waiting requests of a FUSE server, and the health pages', () => {
     const path = `${view}/sys/fs/fuse/connections/57/waiting`;
     expect(redactAnswer('file', { path }, '3\n')).toBe('3\n');
     expect(redactAnswer('file', { path }, 'token=x')).not.toContain('x');
@@ -250,7 +250,7 @@ describe('what leaves the node in a bundle', () => {
     expect(redactAnswer('kubelet', page, answer)).toEqual(answer);
   });
 
-  test('is of the file of a static pod its uid, and no value of its environment', () => {
+  test('the uid in the file of a static pod, and no value of its environment', () => {
     const path = `${view}/etc/kubernetes/manifests/etcd.yaml`;
     const text = `metadata: {name: etcd, uid: ${ORPHAN}}\nspec: {env: [{name: A, value: hunter2}]}\n`;
     const safe = redactAnswer('file', { path }, text);

@@ -3,18 +3,18 @@ import { deadNode, FORCE, holds } from '../../../../test/synthetic-dead-volume.t
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { filesystemUser } from './filesystem-users.ts';
 
-describe('our own output, on a mount that no table shows', () => {
+describe('our own output on a mount that no table shows', () => {
   const OUTPUT = { by: 'fd/1', path: '/output', mount: 999 };
   const userWith = (device: string) => {
     const snapshot = takeSnapshot(holds(deadNode(), 1, OUTPUT).build());
     return filesystemUser(FORCE, snapshot, new Map([[999, device]]));
   };
 
-  test('is no use of another filesystem', async () => {
+  test('does not use another filesystem', async () => {
     expect(await userWith('254:1')).toBeUndefined();
   });
 
-  test('is a use of the filesystem it lies on, and that is said plainly', async () => {
+  test('uses the filesystem that it is on, and the message says so', async () => {
     expect(await userWith(FORCE.device)).toEqual({
       what: 'a process uses this filesystem',
       why: expect.stringMatching(
@@ -23,7 +23,7 @@ describe('our own output, on a mount that no table shows', () => {
     });
   });
 
-  test('says nothing of other mounts that no table shows', async () => {
+  test('says nothing about other mounts that no table shows', async () => {
     const other = { by: 'fd/3', path: '/other', mount: 998 };
     const snapshot = takeSnapshot(holds(deadNode(), 1, OUTPUT, other).build());
     expect(await filesystemUser(FORCE, snapshot, new Map([[999, '254:1']]))).toMatchObject({

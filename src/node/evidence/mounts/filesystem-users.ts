@@ -12,28 +12,30 @@ import { readMountTable } from './mount-table.ts';
 import { type HeldMount, openMounts, storedNamespaces } from './open-mounts.ts';
 import { isSuspectType } from './suspect-mounts.ts';
 
-/** What prevents a forced unmount: who uses the filesystem, or what could not be seen. */
+/**
+ * What prevents a forced unmount: a user of the filesystem, or something that could not be read.
+ */
 export interface User {
   readonly what: string;
   readonly why: string;
-  /** A pod that a person must name, for it is not proven to be gone. */
+  /** A pod that the user must name, because it is not proven to be gone. */
   readonly mustName?: string;
 }
 
-/** The filesystem, the pod whose mount of it is forced, and the pods that a person has named. */
+/** The filesystem, the pod whose mount is force-unmounted, and the pods that the user named. */
 interface Forced {
   readonly device: string;
   readonly podUid: string;
   readonly confirmed?: string;
 }
 
-/** By the id of a mount, the device of its filesystem: "254:1". */
+/** The device of the filesystem by mount id: "254:1". */
 export type MountDevices = ReadonlyMap<number, string>;
 
 /**
- * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
- * may use any of them: no pod that lives, no process, no device made from a file on it.
- * `ownMounts` are those of our own input and output, which no table may show.
+ * A forced unmount aborts every request to the filesystem, through any of its mounts. So nothing
+ * may use any of them: no live pod, no process, no loop device or swap file on it. `ownMounts` are
+ * the mounts of our own input and output, which no table may show.
  */
 export async function filesystemUser(
   { device, podUid, confirmed }: Forced,
@@ -66,7 +68,10 @@ export function whereIs({ mount, namespace }: PlacedMount): string {
   return `${mount.target} in the mounts of ${namespace.processName} (pid ${namespace.pid})`;
 }
 
-/** Every mount of it is of an orphaned pod, or the global one that such pods share. */
+/**
+ * Every mount of the filesystem must be of an orphaned pod, or the global mount that such pods
+ * share.
+ */
 async function livePod(
   copies: readonly PlacedMount[],
   snapshot: Snapshot,
@@ -75,7 +80,7 @@ async function livePod(
   const [{ root }, { lifeOf }] = await Promise.all([snapshot.of(kubelet), snapshot.of(orphanPods)]);
   for (const copy of copies) {
     const { target } = copy.mount;
-    // A namespace that sees the node at /host has it there.
+    // A namespace that has the node's root at /host has the mount below it.
     const at = target.indexOf(`${root}/`);
     const below = at < 0 ? '' : target.slice(at + root.length);
     if (below.startsWith('/plugins/')) continue;
@@ -95,7 +100,7 @@ async function livePod(
       const why = `whether pod ${podUid} lives is not known: ${life.why}`;
       return { what: 'a pod that may live has this filesystem mounted', why };
     }
-    // What is known of the pod whose mount is forced says nothing of the others.
+    // The confirmation for this pod says nothing about other pods.
     if (life.needsConfirmation !== undefined && !isSettled(podUid)) {
       const what = `pod ${podUid} has this filesystem mounted too, and is not proven to be gone`;
       return { what, why: life.needsConfirmation, mustName: podUid };
@@ -104,7 +109,7 @@ async function livePod(
   return undefined;
 }
 
-/** Links are read and never followed, so the holder is found without touching the mount. */
+/** Reads links and never follows them, so the mount is not accessed. */
 async function holder(
   device: string,
   copies: readonly PlacedMount[],
@@ -118,7 +123,7 @@ async function holder(
   const own = [...ownMounts].filter(([, its]) => its === device).map(([id]) => id);
   const ids = new Set([...copies.map(({ mount }) => mount.id), ...own]);
   const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
-    // /data/app.log (deleted): the kernel's mark of an unlinked file.
+    // /data/app.log (deleted): the kernel marks an unlinked file.
     const clean = path.replace(/ \(deleted\)$/, '');
     const isBelow = copies.some((copy) => isWithin(clean, copy.mount.target));
     return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
@@ -133,7 +138,7 @@ async function holder(
   for (const each of held) {
     const { mount, path } = each.file;
     if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
-    // Of another filesystem, as our own descriptors on that mount show.
+    // Our own descriptors show that this mount is of another filesystem.
     if (ownMounts.has(mount)) continue;
     if (await isNew(mount, each.pid, device, snapshot)) continue;
     if (await isOfAnother(each, device, snapshot)) continue;
@@ -148,11 +153,11 @@ async function holder(
 const OWN_OUTPUT =
   ', where the input or output of kubediag lies as well: redirect that to another filesystem';
 
-// /memfd:wayland (deleted), /dev/null of an initial disk, /dev/pts/0 of another machine's terminal
+// /memfd:wayland (deleted), /dev/null of an initramfs, /dev/pts/0 of another devpts instance
 const KERNEL_MADE =
   /^\/(?:memfd:|anon_hugepage|secretmem|dmabuf:|dev\/(?:null|console|tty\d*|ptmx|pts\/\d+)$)/;
 
-/** Made since the tables were read, and of another filesystem. */
+/** A mount that was created since the tables were read, and is of another filesystem. */
 async function isNew(
   id: number,
   pid: number,
@@ -164,8 +169,9 @@ async function isNew(
 }
 
 /**
- * Opened where our tables do not reach, as the log of a program that was started outside of its
- * container: the same file, by its number, is seen at its path, on another filesystem.
+ * A file that was opened in a namespace that we cannot read, such as the log of a program that was
+ * started outside of its container. A file with the same inode is at its path, on another
+ * filesystem.
  */
 async function isOfAnother(
   { pid, file }: HeldMount,
@@ -174,7 +180,7 @@ async function isOfAnother(
 ): Promise<boolean> {
   const table = await attempt(readMountTable(snapshot, pid, true));
   const shows = table.known ? mountShowing(file.path, table.value) : undefined;
-  // Never touched where it could hang.
+  // Never accessed if the filesystem could hang.
   if (!shows || shows.device === device || isSuspectType(shows.fsType)) return false;
   const path = `/proc/${pid}/root${file.path}`;
   const status = await attempt(snapshot.node.ask('status', { path }));
@@ -185,7 +191,7 @@ function wordsOf({ pid, processName, file }: HeldMount): string {
   return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}`;
 }
 
-/** A layer on it lives in the overlay's options, with no open file of anybody. */
+/** The layers of an overlay are in its mount options. No process has them open. */
 function overlay(
   copies: readonly PlacedMount[],
   { namespaces }: MountNamespaces,
@@ -206,7 +212,7 @@ function overlay(
   return undefined;
 }
 
-/** Loop devices and swap files are used by the kernel itself, and no process shows them. */
+/** The kernel itself uses loop devices and swap files, so no process has them open. */
 async function backing(
   copies: readonly PlacedMount[],
   snapshot: Snapshot,
@@ -225,7 +231,7 @@ async function backing(
   }
   for (const loop of loops) {
     const path = `/sys/block/${loop}/loop/backing_file`;
-    // A device that is not set up has no such file.
+    // A device that is not set up does not have this file.
     const file = (await unlessMissing(snapshot.node.ask('file', { path })))?.trim();
     if (file === undefined || !isHeld(file)) continue;
     const why = `${loop}: ${file}`;

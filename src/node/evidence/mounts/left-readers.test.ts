@@ -18,7 +18,7 @@ interface Made {
   readonly startTime?: string;
   readonly uid?: string;
   readonly pending?: string;
-  /** Device and inode of the program that it runs; ours are fe:01 131. */
+  /** Device and inode of its program; ours are fe:01 131. */
   readonly program?: string;
   readonly call?: string | null;
   readonly path?: string;
@@ -73,8 +73,8 @@ const { mounts: MOUNTS } = parseMountTable(
   'x',
 );
 
-describe('a reader that an earlier run left behind', () => {
-  test.each([1, 700, 650])('is one that was given to process %i', async (parent) => {
+describe('a reader that an earlier check left behind', () => {
+  test.each([1, 700, 650])('has process %i as its new parent', async (parent) => {
     const left = await collect(fixture({ parent }));
     expect(left).toMatchObject({
       count: 1,
@@ -96,18 +96,18 @@ describe('a reader that an earlier run left behind', () => {
     expect(unknowns.get(LEFT)).toContain(why);
   });
 
-  test('is counted also where its call is not known', async () => {
+  test('is counted even if its system call is not known', async () => {
     expect(await collect(fixture({ call: null }, 9))).toMatchObject({ readers: [], count: 9 });
     expect(await collect(fixture({ pending: '0' }, 9))).toMatchObject({ readers: [], count: 0 });
   });
 
-  test('without an age is not one', async () => {
+  test('is not recognised without its age', async () => {
     const maker = fixture();
     maker.missing('file', '/proc/uptime');
     expect((await collect(maker)).unknowns.get(LEFT)).toContain('its age is not known');
   });
 
-  test('waits on the mount that it holds, whatever lies at its path now', async () => {
+  test('waits on the mount that it holds, not on the mount that is now at its path', async () => {
     const left = await collect(fixture({ files: [{ by: 'fd/21', path: '/', mount: 99 }] }));
     expect(waitingReader(left, MOUNTS)).toBeUndefined();
   });
@@ -124,16 +124,16 @@ describe('a reader that an earlier run left behind', () => {
   });
 });
 
-describe('a mount that is held', () => {
+describe('a held mount', () => {
   const held = { pid: LEFT, processName: 'kubediag-reader', file: { mount: 212 } };
   const unknown = (maker: NodeMaker, use = held) => unknownUse(takeSnapshot(maker.build()), use);
 
-  test('by a killed reader of ours is not used, whether its parent lives or not', async () => {
+  test('by a killed reader of ours is unused, with or without a live parent', async () => {
     expect(await unknown(fixture())).toBeUndefined();
     expect(await unknown(fixture({ parent: 701, startTime: '99999' }))).toBeUndefined();
   });
 
-  test('by a reader that has ended since is not used', async () => {
+  test('by a reader that has exited since is unused', async () => {
     const maker = fixture();
     maker.missing('file', `/proc/${LEFT}/status`);
     expect(await unknown(maker)).toBeUndefined();
@@ -147,18 +147,18 @@ describe('a mount that is held', () => {
     expect((await unknown(fixture(reader)))?.words).toContain('it has the name of a reader');
   });
 
-  test('by another mount or program is used', async () => {
+  test('by another program, or another mount by a reader, is in use', async () => {
     expect(await unknown(fixture(), { ...held, file: { mount: 213 } })).toBeDefined();
     expect(await unknown(fixture(), { ...held, processName: 'postgres' })).toEqual({ words: '' });
   });
 });
 
-describe('a reader that nobody has killed', () => {
+describe('a reader that was not killed', () => {
   const stray = { pending: ALIVE, program: OURS };
   const found = async (maker: NodeMaker) =>
     (await strayReaders(takeSnapshot(maker.build()))).map(({ pid }) => pid);
 
-  test('and that runs our program for nobody is a stray, however young', async () => {
+  test('and that runs our program without a kubediag parent is a stray, at any age', async () => {
     expect(await found(fixture({ ...stray, startTime: '99999' }))).toEqual([LEFT]);
     expect(await found(fixture({ ...stray, parent: 700 }))).toEqual([LEFT]);
     expect((await collect(fixture(stray))).readers).toMatchObject([{ pid: LEFT, mounts: [212] }]);
@@ -177,7 +177,7 @@ describe('a reader that nobody has killed', () => {
   });
 });
 
-describe('on a node with a dead mount and one beside it', () => {
+describe('on a node with a dead mount and another mount', () => {
   const other = `${TARGET}-2`;
   const mounts = [
     `212 27 0:57 / ${TARGET} rw - nfs4 nas.example:/export rw`,
@@ -188,7 +188,7 @@ describe('on a node with a dead mount and one beside it', () => {
     const maker = syntheticWorker({ mounts, version: 'v1.18.8', pods: [] });
     for (const [key, answer] of fixture(reader, count).answers) maker.answers.set(key, answer);
     maker.set('threads', { threadsOf: 812 }, { answer: [] });
-    // A question to the dead one, or too many to the other, finds no answer here.
+    // A question to the dead mount, or too many to the other, has no answer here and fails.
     const path = `/proc/812/root${other}`;
     return maker.set('status', { path }, { failure: 'missing' });
   }
@@ -198,7 +198,7 @@ describe('on a node with a dead mount and one beside it', () => {
     return probes.map(({ suspect, result }) => [suspect.mount.id, result]);
   };
 
-  test('the dead one is known without a new probe, and the other is probed', async () => {
+  test('the dead mount needs no new probe, and the other is probed', async () => {
     const text =
       `reader ${LEFT}, which an earlier check left behind, still waits there: ` +
       `/proc/812/root${TARGET}`;
@@ -208,12 +208,12 @@ describe('on a node with a dead mount and one beside it', () => {
     ]);
   });
 
-  test('where only the path of the reader is known, nothing is known of the mount', async () => {
+  test('if only the path of the reader is known, the mount is unknown', async () => {
     const why = expect.stringContaining('perhaps on an earlier mount');
     expect(await probed(onNode({ files: [] }))).toContainEqual([212, { state: 'not-probed', why }]);
   });
 
-  test('where eight were left behind, nothing else is probed', async () => {
+  test('with eight readers left behind, no other mount is probed', async () => {
     const why = expect.stringContaining('8 readers that earlier checks left behind');
     expect(await probed(onNode({}, 7))).toContainEqual([213, { state: 'alive' }]);
     const eight = await probed(onNode({}, 8));

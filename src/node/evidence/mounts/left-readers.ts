@@ -5,30 +5,30 @@ import { LEFT_READER_AGE_S, LEFT_READERS_ASKED_MAX } from '../limits.ts';
 import { ageOf, processes, uptimeOf } from '../processes/processes.ts';
 import type { Mount } from './mount-table.ts';
 
-/** A reader that an earlier run of ours had to leave behind: killed and not able to die, or a stray. */
+/** A reader that an earlier run left behind: killed but blocked in the kernel, or a stray. */
 export interface LeftReader {
   readonly pid: number;
-  /** statx, newfstatat, openat...: a call that only looks. */
+  /** statx, newfstatat, openat...: a system call that only reads. */
   readonly call: string;
-  /** As that reader names it: "/host/proc/812/root/var/lib/kubelet/pods/...". */
+  /** As the reader sees it: "/host/proc/812/root/var/lib/kubelet/pods/...". */
   readonly path: string;
-  /** The mounts it holds, by handles alone, while it asks; none where it came not even so far. */
+  /** The mounts that it holds by O_PATH descriptors; empty if it has not opened any. */
   readonly mounts: readonly number[];
 }
 
 export interface LeftReaders {
   readonly readers: readonly LeftReader[];
-  /** All that were left behind, also those of which we do not know what they wait for. */
+  /** All readers left behind, also if we do not know what they wait for. */
   readonly count: number;
-  /** Processes that have the name of a reader and are not taken for one left behind, and why. */
+  /** Processes with the name of a reader that are not recognised as one, and why. */
   readonly unknowns: ReadonlyMap<number, string>;
 }
 
 /**
- * Any process can have that name. What makes such a process harmless is that it was killed: the
- * kernel lets it do nothing any more but end, as soon as the one call returns that it is in. So
- * that, and root, and the death of its parent are asked for; all else has to be somebody's. One that
- * nobody has killed must be proven to run our own program (`isStray`).
+ * Any process can have this name. A process is harmless only if it was killed: then the kernel ends
+ * it as soon as its current system call returns. So we require a pending SIGKILL, root as its user,
+ * and a parent that is gone; any other process may belong to another program. A reader that was not
+ * killed must be proven to run our own program (`isStray`).
  */
 export const leftReaders = defineEvidence<LeftReaders>({
   id: 'left-readers',
@@ -59,10 +59,10 @@ const ENDED = 'it has ended meanwhile';
 const NO_PATH = 'it is in no call that only reads a path';
 const TOO_MANY = `more than ${LEFT_READERS_ASKED_MAX} processes have that name`;
 
-/** How the kernel calls the one program of ours that starts readers, on Node of any version. */
+/** The process names of our program that starts readers, on any version of Node.js. */
 const STARTS_READERS: ReadonlySet<string> = new Set(['MainThread', 'node', 'kubediag']);
 
-/** A process that loses its parent gets the first process, or a subreaper, as its parent. */
+/** A process whose parent exits gets process 1, or a subreaper, as its new parent. */
 function unknownOfParent(
   { parent, startTime }: ProcessEntry,
   adopter: ProcessEntry | undefined,
@@ -76,7 +76,7 @@ function unknownOfParent(
   return 'it was started only a moment ago, or its age is not known';
 }
 
-/** A reader that was abandoned on a path; or why the process is not taken for one. */
+/** The reader that was left behind on a path, or why the process is not recognised as one. */
 async function judge(snapshot: Snapshot, pid: number): Promise<LeftReader | string> {
   const { node } = snapshot;
   const status = await attempt(node.ask('file', { path: `/proc/${pid}/status` }));
@@ -113,14 +113,14 @@ function isSnapshot({ callName, state }: Thread): boolean {
 
 const O_PATH = 0o10000000;
 
-/** Nothing can be read or written by such a handle: it only names a place. */
+/** An O_PATH descriptor cannot read or write; it only identifies a path. */
 function isHandle(info: string): boolean {
   // flags:	012400000
   const flags = /^flags:\t([0-7]+)$/m.exec(info)?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) !== 0;
 }
 
-/** What to make of a process that has the name of our readers and may be anybody's. */
+/** The message about a process with the name of our readers that may belong to another program. */
 export function unknownMessage(pid: number, why: string | undefined): string {
   if (why === undefined) return '';
   return (
@@ -130,8 +130,8 @@ export function unknownMessage(pid: number, why: string | undefined): string {
 }
 
 /**
- * Whether a process holds a mount only because it was left behind while it asked, for us or for an
- * earlier run, whether anybody answers there; else what there is to say of it.
+ * Undefined if a process holds a mount only because it is a reader of ours that was left behind;
+ * else why it may be a user of the mount.
  */
 export async function unknownUse(
   snapshot: Snapshot,
@@ -145,7 +145,7 @@ export async function unknownUse(
   return { words: unknownMessage(pid, 'it holds more than a handle') };
 }
 
-/** Whether a reader waits on one of these mounts, all of one filesystem; undefined: on none. */
+/** The reader that waits on one of these mounts of one filesystem; undefined if there is none. */
 export function waitingReader(
   { readers }: LeftReaders,
   mounts: readonly Mount[],
@@ -153,7 +153,7 @@ export function waitingReader(
   const ids = new Set(mounts.map(({ id }) => id));
   const sure = readers.find((reader) => reader.mounts.some((id) => ids.has(id)));
   if (sure) return { reader: sure, isSure: true };
-  // One that holds a mount waits on that one; of the others only the path is known.
+  // A reader that holds a mount waits on that mount. For other readers only the path is known.
   const there = readers.find(
     (reader) =>
       reader.mounts.length === 0 &&
@@ -163,8 +163,8 @@ export function waitingReader(
 }
 
 /**
- * Readers of ours that are still alive after their parent has ended, and that nobody has killed. A
- * reader kills itself when its parent ends; one of an earlier version did not.
+ * Readers of ours that were not killed and whose parent has exited. A reader kills itself when its
+ * parent exits; readers of earlier versions did not.
  */
 export async function strayReaders(snapshot: Snapshot): Promise<readonly ProcessEntry[]> {
   const named = (await snapshot.of(processes)).filter(({ name }) => name === READER_NAME);
@@ -180,8 +180,8 @@ export async function strayReaders(snapshot: Snapshot): Promise<readonly Process
 }
 
 /**
- * Any process can take the name of a reader. A stray also runs the very file that we run, and its
- * parent runs another program: the reader of a kubediag at work is always a direct child of it.
+ * Any process can have the name of a reader. A stray also runs the same file as we do, and its
+ * parent runs another program: a reader in use is always a child of a kubediag process.
  */
 async function isStray(snapshot: Snapshot, pid: number, status: string): Promise<boolean> {
   // PPid:	1
@@ -194,8 +194,8 @@ async function isStray(snapshot: Snapshot, pid: number, status: string): Promise
 }
 
 /**
- * Device and inode of the file that a process runs. Not by following /proc/PID/exe: that asks a
- * filesystem, which may be a dead one.
+ * Device and inode of the program of a process. Does not follow /proc/PID/exe, because that
+ * accesses a filesystem, which may be dead.
  */
 async function programOf({ node }: Snapshot, pid: number | string): Promise<string | undefined> {
   const [program, maps] = await Promise.all([
@@ -215,7 +215,7 @@ function isRoots(status: string): boolean {
 
 const SIGKILL = 1n << 8n;
 
-/** For one of its threads, or for all of them. */
+/** SIGKILL is pending for a thread, or for the process. */
 function isKilled(status: string): boolean {
   // SigPnd:	0000000000000100
   const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):\t([0-9a-f]+)$/gm)];

@@ -30,7 +30,7 @@ function fixture(...processes: readonly ProcessEntry[]): NodeMaker {
 
 const collect = (maker: NodeMaker) => takeSnapshot(maker.build()).of(mountNamespaces);
 
-test('each namespace is read once, through the kubelet or its oldest process', async () => {
+test('reads each namespace once, through the kubelet or the oldest process', async () => {
   const pod = '29da79e5-386c-4e0d-82c1-215f93ff955d';
   const slice = `/kubepods.slice/kubepods-pod${pod.replaceAll('-', '_')}.slice/cri-4f0c.scope`;
   const maker = fixture(entry(5, OWN), entry(44, 'mnt:[2]', slice), entry(43, 'mnt:[2]', slice));
@@ -42,7 +42,7 @@ test('each namespace is read once, through the kubelet or its oldest process', a
   ]);
 });
 
-test('the next process replaces one that has ended; with the last its namespace ends', async () => {
+test('uses the next process if one has exited; after the last the namespace is gone', async () => {
   const maker = fixture(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
   maker.missing('link', '/proc/43/root').missing('file', '/proc/50/mountinfo');
   const { namespaces, notSeen } = await collect(maker);
@@ -62,7 +62,7 @@ test('reports what could not be read', async () => {
   ]);
 });
 
-test('a process without a chroot is preferred; reports it if there is none', async () => {
+test('prefers a process without a chroot, and reports if there is none', async () => {
   const maker = fixture(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
   maker.link('/proc/43/root', '/jail').link('/proc/50/root', '/jail');
   const { namespaces, notSeen } = await collect(maker);

@@ -14,26 +14,26 @@ import { unlessMissing } from '../text/file-path.ts';
 import { type LeftReaders, leftReaders, unknownMessage } from './left-readers.ts';
 import { hasConsistentTables, type MountTable, readMountTable } from './mount-table.ts';
 
-/** One mount namespace, seen through one of its processes. */
+/** One mount namespace, as one of its processes sees it. */
 export interface MountNamespace {
   /** "mnt:[4026531841]" */
   readonly namespace: string;
   readonly pid: number;
   readonly processName: string;
   readonly cgroups: readonly string[];
-  /** The pod of that process, according to its cgroup. */
+  /** The pod of that process, from its cgroup. */
   readonly podUid?: string;
-  /** All processes that live in it. */
+  /** All processes in the namespace. */
   readonly pids: readonly number[];
-  /** Where that process has its root in the namespace; the targets of the table begin there. */
+  /** The root of that process in the namespace. The targets in the table are relative to it. */
   readonly root: string;
   readonly table: MountTable;
 }
 
-/** The mounts of every namespace: what is unmounted in one can be held in another. */
+/** The mounts of every namespace: a mount that is gone in one can still exist in another. */
 export interface MountNamespaces {
   readonly namespaces: readonly MountNamespace[];
-  /** Namespaces, or parts of them, that nobody could look into, in words. Empty: these are all. */
+  /** Namespaces, or parts of them, that could not be read. Empty if these are all. */
   readonly notSeen: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export const mountNamespaces = defineEvidence<MountNamespaces>({
       hasConsistentTables(snapshot),
       snapshot.of(leftReaders),
     ]);
-    // They were killed: nobody lives where only they are, and their last call is known.
+    // These readers were killed, so a namespace with only them has no live process.
     const gone = new Set(left.readers.map(({ pid }) => pid));
     const all = every.filter(({ pid }) => !gone.has(pid));
     const groups = [...inhabitants(all, process?.pid)];
@@ -80,7 +80,9 @@ interface Seen {
   readonly notSeen?: string;
 }
 
-/** The processes of each namespace; the kubelet, then the oldest first, for they stay the longest. */
+/**
+ * The processes of each namespace: the kubelet, then the oldest first, because they live longest.
+ */
 function inhabitants(
   all: readonly ProcessEntry[],
   kubeletPid: number | undefined,
@@ -92,8 +94,8 @@ function inhabitants(
 }
 
 /**
- * Undefined when all its processes have ended since: then the namespace has ended with them. A
- * process in a chroot only sees the mounts below its root, so one without is preferred.
+ * Undefined if all its processes have exited, and so the namespace is gone. A process in a chroot
+ * only sees the mounts below its root, so a process without one is preferred.
  */
 async function readNamespace(
   snapshot: Snapshot,
@@ -145,7 +147,7 @@ function hidden(all: readonly ProcessEntry[]): readonly string[] {
   return count === 0 ? [] : [`the mount namespaces of ${count} processes may not be seen by us`];
 }
 
-/** Namespaces that only a bind mount holds: no process of theirs shows their mounts. */
+/** Namespaces that only a bind mount holds: no process shows their mounts. */
 function pinned(
   namespaces: readonly MountNamespace[],
   inhabited: ReadonlyMap<string, unknown>,

@@ -21,7 +21,7 @@ const namespace = (name: string, ...lines: readonly string[]): MountNamespace =>
 const ROOT = line(27, 1, '254:1', '/', '/');
 const PODS = '/var/lib/kubelet/pods';
 
-test('a path lies on the mount that a walk comes upon last', () => {
+test('a path is on the last mount of a path walk', () => {
   const table = tableOf(
     ROOT,
     line(30, 27, '8:1', '/', '/var/lib'),
@@ -32,25 +32,25 @@ test('a path lies on the mount that a walk comes upon last', () => {
   expect(placeOf('/etc', table)).toEqual({ device: '254:1', path: '/etc' });
 });
 
-test('a mount on the path itself counts for what is seen there, not for where it lies', () => {
+test('a mount on the path itself counts for its content, not for its place', () => {
   const table = tableOf(ROOT, line(30, 27, '0:9', '/', '/mnt'), line(31, 30, '0:8', '/', '/mnt'));
   expect(placeOf('/mnt', table)).toEqual({ device: '254:1', path: '/mnt' });
   expect(shownAt('/mnt', table)).toEqual({ device: '0:8', path: '/' });
   expect(shownAt('/mnt/a', table)).toEqual({ device: '0:8', path: '/a' });
 });
 
-test('a mount that another one covers is not come upon', () => {
-  // /a/b was mounted before /a was mounted over it.
+test('a path walk skips a covered mount', () => {
+  // /a/b was mounted before another mount covered /a.
   const table = tableOf(ROOT, line(30, 27, '0:9', '/', '/a/b'), line(31, 27, '0:8', '/', '/a'));
   expect(shownAt('/a/b/c', table)).toEqual({ device: '0:8', path: '/b/c' });
 });
 
-test('a name that only begins like a mount is not on it', () => {
+test("a name that only has a mount's name as prefix is not on that mount", () => {
   const table = tableOf(ROOT, line(30, 27, '0:9', '/', '/mnt'));
   expect(shownAt('/mnt2/a', table)).toEqual({ device: '254:1', path: '/mnt2/a' });
 });
 
-test('a place is found under every path that shows it', () => {
+test('finds every path of a place', () => {
   const table = tableOf(
     line(1, 0, '0:60', '/', '/'),
     line(2, 1, '254:1', '/', '/host'),
@@ -61,7 +61,7 @@ test('a place is found under every path that shows it', () => {
   expect(pathsOf(place, table)).toEqual(['/host/var/lib/kubelet', '/lib/kubelet']);
 });
 
-test('a mount of another namespace is found under whichever path, and through any bind mount', () => {
+test('finds a mount of another namespace at any path, and through any bind mount', () => {
   const own = namespace('own', ROOT);
   const host = namespace(
     'host',
@@ -75,7 +75,7 @@ test('a mount of another namespace is found under whichever path, and through an
     line(2, 1, '254:1', `${PODS}/u`, '/pod'),
     line(3, 2, '0:319', '/', '/pod/volumes/p/a'),
   );
-  // The same path, on a filesystem of its own.
+  // The same path on another filesystem.
   const other = namespace(
     'other',
     line(1, 0, '0:62', '/', '/'),

@@ -2,35 +2,35 @@ import { isWithin } from '../text/file-path.ts';
 import type { MountNamespace } from './mount-namespaces.ts';
 import type { Mount, MountTable } from './mount-table.ts';
 
-/** A place inside a filesystem: the same wherever, and under whichever path, it is mounted. */
+/** A place inside a filesystem. It is the same for every mount point and path. */
 export interface Place {
   /** "254:1" */
   readonly device: string;
   readonly path: string;
 }
 
-/** A mount of some namespace that stands on a place. */
+/** A mount, in some namespace, on this place. */
 export interface PlacedMount {
   readonly namespace: MountNamespace;
   readonly mount: Mount;
 }
 
 /**
- * Where a path lies, as the owner of this table sees it: the walk goes from mount to mount as the
- * kernel's does, so what is covered is not taken for what is seen. A mount on the path itself does
- * not count: asked for is the folder that it stands on. Undefined when the table shows no root.
+ * The place of a path for a process with this table. The walk goes from mount to mount as in the
+ * kernel, so that covered mounts do not count. A mount on the path itself does not count: the
+ * result is the directory below it. Undefined if the table has no root.
  */
 export function placeOf(path: string, table: MountTable): Place | undefined {
   return placeIn(lastMountOn(path, table), path);
 }
 
-/** The mount of this table that shows what is seen at a path: the last one on it or above it. */
+/** The mount of this table that is visible at a path: the last one on it or above it. */
 export function mountShowing(path: string, table: MountTable): Mount | undefined {
-  // Nothing is mounted on a path below it that does not exist; one name more is always above it.
+  // With "/." at its end, the walk includes a mount on the path itself.
   return lastMountOn(`${path === '/' ? '' : path}/.`, table);
 }
 
-/** What is seen at a path, as a place: the mount on it counts. */
+/** The place that is visible at a path, including a mount on the path itself. */
 export function shownAt(path: string, table: MountTable): Place | undefined {
   return placeIn(mountShowing(path, table), path);
 }
@@ -39,7 +39,7 @@ function placeIn(mount: Mount | undefined, path: string): Place | undefined {
   return mount && { device: mount.device, path: insideOf(mount, path) };
 }
 
-/** The last of the mounts that a walk along the path comes upon; none when there is no root. */
+/** The last mount of a walk along the path; undefined if the table has no root. */
 function lastMountOn(path: string, table: MountTable): Mount | undefined {
   const { roots, children } = treeOf(table);
   let here = roots.findLast(({ target }) => target === '/');
@@ -47,7 +47,7 @@ function lastMountOn(path: string, table: MountTable): Mount | undefined {
   return here;
 }
 
-/** The paths under which a table shows a place; one that another mount covers may be among them. */
+/** The paths of a place in a table. Another mount may cover some of them. */
 export function pathsOf(place: Place, table: MountTable): readonly string[] {
   return table.mounts.flatMap(({ device, root, target }) => {
     if (device !== place.device || !isWithin(place.path, root)) return [];
@@ -57,8 +57,8 @@ export function pathsOf(place: Place, table: MountTable): readonly string[] {
 }
 
 /**
- * Who has something mounted on a path of the kubelet's namespace, in any namespace. Paths are no
- * guide there (a container sees the node's root at /host), so places are compared.
+ * The mounts, in any namespace, on a path of the kubelet's namespace. Paths differ between
+ * namespaces (a container may have the node's root at /host), so places are compared.
  */
 export function mountsOnPaths(
   namespaces: readonly MountNamespace[],
@@ -69,7 +69,7 @@ export function mountsOnPaths(
   return (path) => {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at);
-    // Twenty thousand leftovers are in a few folders: each is resolved once.
+    // Twenty thousand leftovers are in a few directories, so each directory is resolved once.
     if (!folders.has(folder)) folders.set(folder, placeOf(path, table));
     const beside = folders.get(folder);
     if (!beside) return [];
@@ -83,7 +83,7 @@ export function mountsOnPaths(
   };
 }
 
-/** Every mount that stands on this filesystem, by the place on which it stands. */
+/** Every mount on this filesystem, by its place. */
 function placedOn(
   device: string,
   namespaces: readonly MountNamespace[],
@@ -103,7 +103,7 @@ function placedOn(
   return placed;
 }
 
-/** Of the mounts that stand on this one, the first that a walk along the path comes upon. */
+/** The first mount on top of this one in a walk along the path. */
 function coverOf(
   path: string,
   on: Mount,
@@ -117,7 +117,7 @@ function coverOf(
   return first;
 }
 
-/** A path below a mount's target, as a path inside the filesystem that it shows. */
+/** Converts a path below a mount point into a path inside the filesystem. */
 function insideOf({ root, target }: Mount, path: string): string {
   const rest = target === '/' ? path : path.slice(target.length);
   return root === '/' ? rest || '/' : `${root}${rest === '/' ? '' : rest}`;
@@ -126,11 +126,11 @@ function insideOf({ root, target }: Mount, path: string): string {
 interface MountTree {
   readonly byId: ReadonlyMap<number, Mount>;
   readonly children: ReadonlyMap<number, readonly Mount[]>;
-  /** Mounts whose parent the table does not show: the root of the namespace, or of a chroot. */
+  /** Mounts without a parent in the table: the root of the namespace, or of a chroot. */
   readonly roots: readonly Mount[];
 }
 
-/** Made once for each table, and only for those that are walked. */
+/** Computed once per table, and only for tables that are walked. */
 const trees = new WeakMap<MountTable, MountTree>();
 
 function treeOf(table: MountTable): MountTree {

@@ -24,35 +24,35 @@ import {
 export interface MountProbe {
   readonly suspect: SuspectMount;
   readonly result: ProbeResult;
-  /** Whether anybody needs the pod it is of; absent for a mount that pods share. */
+  /** The state of its pod; not set for a mount that pods share. */
   readonly life?: PodLife;
-  /** The path that was asked for: "/proc/812/root/var/lib/kubelet/pods/...". */
+  /** The path that was probed: "/proc/812/root/var/lib/kubelet/pods/...". */
   readonly origin: Origin;
   /** Threads of the kubelet that wait on it. */
   readonly threads: readonly BlockedThread[];
   /** Requests that wait for the server of a FUSE mount, if the kernel reports them. */
   readonly waiting?: number;
-  /** How the pod is called, where it lives and its volume does not. */
+  /** The name of the pod, if it is live and its volume is dead. */
   readonly podName?: { readonly namespace: string; readonly name: string };
-  /** Of such a pod: it is being deleted (Terminating), or its containers have ended for good. */
+  /** Set if that pod is being deleted (Terminating), or its containers have exited for good. */
   readonly podPhase?: 'terminating' | 'finished';
 }
 
 export interface MountProbes {
   readonly probes: readonly MountProbe[];
-  /** Volumes of running pods that were not asked, because too many others were or are dead. */
+  /** Volumes of running pods that were not probed, because of the limits. */
   readonly unasked: { readonly count: number; readonly why: string };
-  /** Threads that wait on a path of a pod which no mount of its own holds. */
+  /** Threads that wait on a path of a pod that is on no mount of its own. */
   readonly homeless: readonly BlockedThread[];
   readonly table: MountTable;
-  /** Asked for only where a mount is dead: what it does to the kubelet depends on this. */
+  /** Set only if a mount is dead: the effect on the kubelet depends on the version. */
   readonly version?: Maybe<KubeletVersion>;
 }
 
 /**
- * Asks those mounts that give reason to: of an orphaned pod, or waited on by the kubelet or
- * by others; and after them the network volumes of pods that run. Each is asked by a reader that may
- * be lost, twice, with growing patience.
+ * Probes the mounts that give a reason to: those of an orphaned pod, and those that the kubelet or
+ * other processes wait on. Then it probes the network volumes of running pods. The reader of each
+ * probe may be lost. A probe has two tries, the second with a longer time limit.
  */
 export const mountProbes = defineEvidence<MountProbes>({
   id: 'mount-probes',
@@ -66,7 +66,7 @@ export const mountProbes = defineEvidence<MountProbes>({
     const view = `/proc/${here.process?.pid ?? 1}/root`;
     const threads = waiters.known ? waiters.value.threads : [];
     const hung = threadsByMount(threads, table, here.root);
-    // Nobody is asked who lives where nothing could hang.
+    // The states of pods are not read if no mount could hang.
     const isAny = suspects.length + others.length + hung.byMount.size > 0;
     const orphans = isAny ? await snapshot.of(orphanPods) : undefined;
     const lifeOf = async (podUid: string | undefined) =>
@@ -100,7 +100,7 @@ export const mountProbes = defineEvidence<MountProbes>({
   },
 });
 
-/** The mounts of pods that do not live, or of which nobody can say so. */
+/** The mounts of pods that are orphaned, or whose state is unknown. */
 async function goneOf(
   others: SuspectMounts['others'],
   lifeOf: (podUid: string) => Promise<PodLife | undefined>,
@@ -125,7 +125,7 @@ function isWorthIt({ life, threads, waiting }: Reason): boolean {
   return life !== undefined && life.state !== 'live';
 }
 
-/** Nothing speaks against it but that its every access asks a server: it is asked after all others. */
+/** The only reason is that every access asks a server, so it is probed last. */
 function isRoutine({ suspect, life }: Reason): boolean {
   const { mount, isVisible } = suspect;
   const isAskable = isVisible && isSuspectType(mount.fsType) && mount.fsType !== 'autofs';
@@ -143,9 +143,9 @@ async function probeAll(
   view: string,
   left: LeftReaders,
 ): Promise<Pick<MountProbes, 'probes' | 'unasked'>> {
-  // All mounts of a filesystem answer or hang together, so one of them is asked for all.
+  // All mounts of a filesystem respond or hang together, so one of them is probed.
   const groups = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];
-  // What is known to be dead comes first: it counts, and costs nothing.
+  // Known dead mounts come first: they count toward the limit and need no probe.
   const asked = groups.toSorted(
     (one, other) =>
       Number(!waitedOn(one, left)) - Number(!waitedOn(other, left)) ||
@@ -169,7 +169,7 @@ async function probeAll(
           return [];
         }
         const result = known ?? (await resultOf(snapshot, one.suspect, path, limit));
-        // Recorded by a version that did not ask for it.
+        // The version that made the recording did not probe it.
         if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
         if (result.state === 'dead') dead += 1;
         const origin = { file: path };
@@ -181,7 +181,7 @@ async function probeAll(
   return { probes, unasked };
 }
 
-/** The source is named only if there is something to say about the pod. */
+/** The pod list is read only if there is something to report about the pod. */
 async function withPodName(snapshot: Snapshot, probe: MountProbe): Promise<MountProbe> {
   const { life, result, suspect } = probe;
   const isBroken = result.state === 'dead' || result.state === 'corrupted';
@@ -200,7 +200,7 @@ async function withPodName(snapshot: Snapshot, probe: MountProbe): Promise<Mount
   return { ...probe, podName: { namespace: sandbox.podNamespace, name: sandbox.podName } };
 }
 
-/** Nobody is sent after a reader that an earlier run had to leave behind on this filesystem. */
+/** The result without a probe, if an earlier run left a reader behind on this filesystem. */
 function waitedOn(group: readonly Reason[], left: LeftReaders): ProbeResult | undefined {
   const shown = group.filter(({ suspect }) => suspect.isVisible);
   const found = waitingReader(
@@ -210,7 +210,7 @@ function waitedOn(group: readonly Reason[], left: LeftReaders): ProbeResult | un
   if (!found) return undefined;
   const { reader, isSure } = found;
   const text = `reader ${reader.pid}, which an earlier check left behind, still waits there: ${reader.path}`;
-  // Another mount may have come to that path since; but then nobody waits for its server.
+  // Another mount may be at that path by now, but then no request waits for its server.
   if (isSure || shown.some(({ waiting = 0 }) => waiting > 0)) return { state: 'dead', text };
   return { state: 'not-probed', why: `${text}; perhaps on an earlier mount at this place` };
 }
@@ -228,7 +228,7 @@ function limitReached(probed: number, dead: number, left: number): string | unde
   return probed >= PROBES_MAX ? `${PROBES_MAX} mounts were probed before` : undefined;
 }
 
-/** Each thread with the mount that shows the path it waits on. */
+/** The threads by the mount that is visible at the path that they wait on. */
 function threadsByMount(threads: readonly BlockedThread[], table: MountTable, root: string) {
   const byMount = new Map<Mount, BlockedThread[]>();
   const homeless: BlockedThread[] = [];
@@ -243,7 +243,7 @@ function threadsByMount(threads: readonly BlockedThread[], table: MountTable, ro
   return { byMount, homeless };
 }
 
-/** How many requests wait for the server of a FUSE mount; undefined if unknown. */
+/** The number of requests that wait for the server of a FUSE mount; undefined if unknown. */
 async function waitingOn(
   snapshot: Snapshot,
   { device }: Mount,

@@ -12,7 +12,7 @@ import { type Mount, type MountTable, parseMountTable } from './mount-table.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-mounts-'));
 let namespaces: PrivateNamespaces;
 
-/** Runs a script in the scratch folder, which is a tmpfs of its own in there. */
+/** Runs a script in the scratch directory, which is a separate tmpfs there. */
 function run(script: string): Promise<string> {
   return namespaces.run('sh', '-ec', `cd "$1"; ${script}`, 'sh', scratch);
 }
@@ -22,7 +22,7 @@ function table(): MountTable {
   return parseMountTable(textOf(readFileSync(path)), path);
 }
 
-/** The mounts on a target below the scratch folder, in the order of the table. */
+/** The mounts on a target below the scratch directory, in the order of the table. */
 function mountsOn(target: string): readonly Mount[] {
   return table().mounts.filter((mount) => mount.target === `${scratch}/${target}`);
 }
@@ -37,9 +37,9 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-describe('what the kernel says of a bind whose source', () => {
+describe('mountinfo of a bind mount whose source', () => {
   test.each([
-    // What is bound, what is done to it, the root the kernel means, whether it is deleted.
+    // The source, the change, the expected root, and whether it is deleted.
     ['is there', 'touch a', 'a', ':', '/a', false],
     ['was deleted', 'touch b', 'b', 'rm b', '/b', true],
     ['is a folder that was deleted', 'mkdir c', 'c', 'rmdir c', '/c', true],
@@ -75,7 +75,7 @@ describe('what the kernel says of a bind whose source', () => {
     expect(mountsOn(target)).toMatchObject([{ root, isDeleted, fsType: 'tmpfs' }]);
   });
 
-  test('has bytes that are no text', async () => {
+  test('has bytes that are not UTF-8', async () => {
     await run('n=$(printf "s\\377\\303s"); touch "$n" t/bytes; mount --bind "$n" t/bytes; rm "$n"');
     expect(mountsOn('t/bytes')).toMatchObject([{ root: '/s\udcff\udcc3s', isDeleted: true }]);
   });
@@ -87,21 +87,21 @@ function mountsMade(): number {
   return fixture;
 }
 
-test('a target is decoded as a root is', async () => {
+test('decodes a target like a root', async () => {
   await run(`touch u; n=$(printf 'u \\t\\n\\\\040\\377'); touch "$n"; mount --bind u "$n"`);
   expect(mountsOn('u \t\n\\040\udcff')).toMatchObject([{ root: '/u', source: 'the source' }]);
 });
 
-test('a filesystem that is mounted itself has the root /, and the device that stat reports', async () => {
+test('a mounted filesystem has the root / and the device that stat reports', async () => {
   const [mount] = table().mounts.filter(({ target }) => target === scratch);
   expect(mount).toMatchObject({ root: '/', isDeleted: false, source: 'the source' });
   const numbers = (await run('stat -c "%Hd:%Ld" .')).trim();
   expect(mount?.device).toBe(numbers);
-  // Ours is another filesystem under the same name.
+  // Outside of the namespace, another filesystem has the same path.
   expect(statSync(scratch).dev).not.toBe(Number(numbers.split(':')[1]));
 });
 
-test('mounts stack, each with the one below as its parent, and leave one by one', async () => {
+test('stacked mounts have the one below as parent, and are unmounted one by one', async () => {
   await run('touch v v1 v2 v3; for s in v1 v2 v3; do mount --bind $s v; done; rm v3');
   const [first, second, third] = mountsOn('v');
   expect([first, second, third].map((it) => [it?.root, it?.isDeleted])).toEqual([
@@ -114,7 +114,7 @@ test('mounts stack, each with the one below as its parent, and leave one by one'
   expect(mountsOn('v')).toEqual([first, second]);
 });
 
-test('optional fields come with propagation', async () => {
+test('propagation adds optional fields', async () => {
   await run(`mkdir w w2 w3; mount -t tmpfs -o mode=700 w w; mount --make-shared w; mount --bind w w2;
     mount --make-slave w2; mount --make-shared w2; mount -t tmpfs w3 w3; mount --make-unbindable w3`);
   const seen = table();
@@ -130,7 +130,7 @@ test('optional fields come with propagation', async () => {
   }
 });
 
-test('every line of the table is understood', () => {
+test('parses every line of the table', () => {
   const { mounts, lineText } = table();
   const text = textOf(readFileSync(`/proc/${namespaces.pid}/mountinfo`));
   expect(mounts.map((mount) => `${lineText(mount)}\n`).join('')).toBe(text);

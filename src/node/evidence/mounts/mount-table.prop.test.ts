@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ReadError } from '../../model/node-reader.ts';
 import { type Mount, parseMountTable } from './mount-table.ts';
 
-/** Names as users make them: spaces, line ends, backslashes before digits, marks, bytes of no text. */
+/** Valid file names: spaces, line breaks, backslashes before digits, "//deleted", invalid UTF-8. */
 const name = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
   fc
@@ -52,7 +52,7 @@ const table = fc
     })),
   );
 
-/** As the kernel writes a path: four characters become octal, the rest stays as it is. */
+/** Escapes a path as the kernel does: four characters become octal. */
 function mangle(text: string): string {
   return text.replace(/[ \t\n\\]/g, (it) => `\\${it.charCodeAt(0).toString(8).padStart(3, '0')}`);
 }
@@ -63,7 +63,7 @@ function print({ mount: it, fields }: { mount: Mount; fields: readonly string[] 
   return `${before.join(' ')} - ${it.fsType} ${mangle(it.source)} rw\n`;
 }
 
-test('what was printed is parsed to what it was', () => {
+test('parses a printed table to the original mounts', () => {
   fc.assert(
     fc.property(table, (rows) => {
       const text = rows.map(print).join('');
@@ -85,7 +85,7 @@ function isTableOrReadError(text: string): boolean {
   }
 }
 
-test('hostile text is a table or a read error, and nothing else', () => {
+test('any text is a table or a ReadError', () => {
   const pieces = fc.constantFrom(
     ' ',
     ' - ',
@@ -110,13 +110,13 @@ test('hostile text is a table or a read error, and nothing else', () => {
   );
 });
 
-test('a table that was cut, or changed at one place, is a table or a read error', () => {
+test('a truncated or corrupted table is a table or a ReadError', () => {
   fc.assert(
     fc.property(table, fc.nat(), fc.string({ maxLength: 2 }), (rows, place, other) => {
       const text = rows.map(print).join('');
       const at = place % text.length;
       expect(isTableOrReadError(`${text.slice(0, at)}${other}${text.slice(at + 1)}`)).toBe(true);
-      // Cut anywhere but at the end of a line it must not pass for a shorter table.
+      // A text cut in the middle of a line must not pass for a shorter table.
       if (at > 0 && text[at - 1] !== '\n') {
         expect(() => parseMountTable(text.slice(0, at), 'x')).toThrow(ReadError);
       }

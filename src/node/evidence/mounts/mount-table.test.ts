@@ -13,7 +13,7 @@ import { type MountTable, mountTable, parseMountTable } from './mount-table.ts';
 const UID = '29da79e5-386c-4e0d-82c1-215f93ff955d';
 const PODS = `/var/lib/kubelet/pods/${UID}`;
 
-/** A node's table with the marked line, as the documentation of an older tool shows it. */
+/** A real table with a deleted source, from the documentation of an older tool. */
 const SEED = [
   '17 22 0:17 / /sys rw,nosuid,nodev,noexec,relatime shared:7 - sysfs sysfs rw',
   '36 26 0:32 / /sys/fs/cgroup/perf_event rw,relatime shared:20 - cgroup cgroup rw,perf_event',
@@ -36,7 +36,7 @@ function failureOf(text: string): ReadError {
 }
 
 describe('the fields of a line', () => {
-  test('of a seed: the marked line, and three others', () => {
+  test('of a real table: the deleted source and three other lines', () => {
     const table = parse(...SEED);
     expect(table.mounts.map(({ isDeleted }) => isDeleted)).toEqual([false, false, true, false]);
     expect(table.mounts[2]).toEqual({
@@ -67,22 +67,22 @@ describe('the fields of a line', () => {
     ]);
   });
 
-  test('a dash that is no separator', () => {
+  test('a dash that is not the separator', () => {
     const { mounts } = parse('65 44 254:0 /- /t/- rw - ext4 - rw,data=-');
     expect(mounts).toMatchObject([{ root: '/-', target: '/t/-', fsType: 'ext4', source: '-' }]);
   });
 
-  test('a source that is empty, and options that are missing', () => {
+  test('an empty source, and missing options', () => {
     expect(parse('65 44 0:5 / /t rw - tmpfs  rw').mounts).toMatchObject([{ source: '' }]);
     expect(parse('65 44 0:5 / /t rw - tmpfs none').mounts).toMatchObject([{ source: 'none' }]);
   });
 
-  test('a root that is no path', () => {
+  test('a root that is not a path', () => {
     const { mounts } = parse('65 44 0:4 net:[4026532008] /run/netns/cni-1 rw - nsfs nsfs rw');
     expect(mounts).toMatchObject([{ root: 'net:[4026532008]', isDeleted: false }]);
   });
 
-  test('mounts that stack keep their order', () => {
+  test('stacked mounts keep their order', () => {
     const { mounts } = parse('5 1 8:1 /a /t rw - ext4 x rw', '6 5 8:1 /b /t rw - ext4 x rw');
     expect(mounts.map(({ id, parent, root }) => [id, parent, root])).toEqual([
       [5, 1, '/a'],
@@ -91,9 +91,9 @@ describe('the fields of a line', () => {
   });
 });
 
-describe('paths and the mark of the deleted', () => {
+describe('paths and the //deleted mark', () => {
   const shapes: readonly [string, string, boolean][] = [
-    // What the kernel printed (6.18) for binds of such files.
+    // The output of kernel 6.18 for bind mounts of these files.
     ['/la/deleted', '/la/deleted', false],
     ['/la/x\\040(deleted)', '/la/x (deleted)', false],
     ['/la/x\\134040y', '/la/x\\040y', false],
@@ -106,7 +106,7 @@ describe('paths and the mark of the deleted', () => {
     ['/la/sp\\040ace\\011tab\\012line\\134back', '/la/sp ace\ttab\nline\\back', false],
     ['/la/\\134\\134040', '/la/\\\\040', false],
     ['/la/\\134134', '/la/\\134', false],
-    // The mark is looked for in what the kernel wrote, so no name can imitate it.
+    // The mark is searched in the escaped text, so no file name can imitate it.
     ['/la/a\\057\\057deleted', '/la/a//deleted', false],
     ['/la/not//deleted/x', '/la/not//deleted/x', false],
     ['/la/x\\04', '/la/x\\04', false],
@@ -128,27 +128,27 @@ describe('paths and the mark of the deleted', () => {
     expect(mounts[2]).toMatchObject({ root: '/ ', target: '/ ' });
   });
 
-  test('a target and a source are decoded as a root is, and have no mark', () => {
+  test('decodes target and source like a root, but without the mark', () => {
     const { mounts } = parse('78 65 0:39 /a /t\\0119//deleted rw - fuse a\\040b\\134 rw');
     expect(mounts).toMatchObject([{ isDeleted: false, target: '/t\t9//deleted', source: 'a b\\' }]);
   });
 });
 
 describe('proof', () => {
-  test('is the line as it was read', () => {
+  test('is the original line', () => {
     const table = parse(...SEED);
     expect(table.mounts.map(table.lineText)).toEqual(SEED);
     expect(table.origin).toEqual({ file: '/proc/812/mountinfo' });
   });
 
-  test('has no carriage return of a table that was copied', () => {
+  test('has no carriage return from a copied table', () => {
     const table = parseMountTable(SEED.map((line) => `${line}\r\n`).join(''), 'x');
     expect(table.mounts.map(table.lineText)).toEqual(SEED);
     expect(table.mounts[2]).toMatchObject({ isDeleted: true, source: '/dev/vda1' });
   });
 });
 
-describe('what is no mount table', () => {
+describe('a malformed mount table', () => {
   const good = '1 0 8:1 / / rw - ext4 /dev/sda rw';
   test.each([
     ['nothing', '', 'empty'],
@@ -178,7 +178,7 @@ describe('what is no mount table', () => {
   });
 });
 
-test('a table of 100,000 lines', () => {
+test('parses a table of 100,000 lines', () => {
   const line = (id: number) =>
     `${id} 22 254:1 /pods/u/volumes/v/..ts/f${id % 2 ? '//deleted' : ''} /k/pods/u/${id} rw - ext4 x rw`;
   const table = parse(...Array.from({ length: 100_000 }, (_, id) => line(id)));
@@ -187,7 +187,7 @@ test('a table of 100,000 lines', () => {
   expect(table.lineText(table.mounts[99_999] ?? expect.unreachable())).toBe(line(99_999));
 });
 
-/** A node whose mount table is another one at every read. */
+/** A node whose mount table differs at every read. */
 class ChangingNode implements NodeReader {
   readonly #release: string;
   readonly #tables: string[];
@@ -247,19 +247,19 @@ describe('a table that changes while it is read', () => {
     },
   );
 
-  test('is not believed when the same came back after another', async () => {
+  test('is not accepted if the same table comes back after another', async () => {
     const node = new ChangingNode('4.19.0\n', [a, b, a, a]);
     expect((await collect(node)).mounts).toMatchObject([{ target: '/a' }]);
     expect(node.reads).toBe(4);
   });
 
-  test('is given up when no two agree', async () => {
+  test('is an error if no two reads agree', async () => {
     const node = new ChangingNode('4.19.0\n', tables);
     await expect(collect(node)).rejects.toMatchObject({ name: 'ReadError', failure: 'failed' });
     expect(node.reads).toBe(STABLE_READS_MAX);
   });
 
-  test('is unknown when one of the reads fails', async () => {
+  test('is an error if one of the reads fails', async () => {
     const node = new ChangingNode('4.19.0\n', [a]);
     await expect(collect(node)).rejects.toMatchObject({ failure: 'not-recorded' });
   });

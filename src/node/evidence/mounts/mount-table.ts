@@ -9,25 +9,25 @@ import { STABLE_READS_MAX } from '../limits.ts';
 export interface Mount {
   readonly id: number;
   readonly parent: number;
-  /** As the kernel prints it: "254:1". All mounts of one filesystem share it. */
+  /** As the kernel prints it: "254:1". All mounts of one filesystem have the same device. */
   readonly device: string;
-  /** The path inside the filesystem that is mounted, without the kernel's mark. */
+  /** The path inside the filesystem that is mounted, without the "//deleted" mark. */
   readonly root: string;
-  /** The root was unlinked since it was mounted: the kernel printed it with "//deleted". */
+  /** The root was unlinked after the mount: the kernel prints it with "//deleted". */
   readonly isDeleted: boolean;
   readonly target: string;
   readonly options: string;
   readonly fsType: string;
   readonly source: string;
-  /** Its line in the table, from 1. */
+  /** Its line in the table, counted from 1. */
   readonly line: number;
 }
 
 export interface MountTable {
   readonly mounts: readonly Mount[];
-  /** Where it was read: "/proc/812/mountinfo". */
+  /** The path of the table: "/proc/812/mountinfo". */
   readonly origin: FileOrigin;
-  /** The line of this mount, as it was read. */
+  /** The original line of this mount. */
   readonly lineText: (mount: Mount) => string;
 }
 
@@ -37,15 +37,15 @@ export const mountTable = defineEvidence<MountTable>({
   command: 'cat /proc/$(pidof kubelet)/mountinfo',
   collect: async (snapshot) => {
     const { process } = await snapshot.of(kubelet);
-    // The kubelet's view, not ours: we may live in a container, and so may the kubelet. Without a
-    // kubelet its mounts are in the namespace of the node's first process.
+    // The kubelet's view: we, or the kubelet, may run in a container. Without a kubelet, its mounts
+    // are in the namespace of process 1.
     return readMountTable(snapshot, process?.pid ?? 1, await hasConsistentTables(snapshot));
   },
 });
 
 /**
- * The mounts of the namespace of a process, as far as its root shows them. On a kernel without
- * consistent tables a table is believed only when two reads in a row agree.
+ * The mounts in the namespace of a process that are below its root. On a kernel without consistent
+ * tables, two reads in a row must agree.
  */
 export async function readMountTable(
   { node }: Snapshot,
@@ -63,7 +63,7 @@ export async function readMountTable(
   throw new ReadError('failed', path, `it changed during each of ${STABLE_READS_MAX} reads`);
 }
 
-/** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
+/** Kernels before 5.8 can skip or repeat lines while mounts change. */
 export async function hasConsistentTables({ node }: Snapshot): Promise<boolean> {
   // 4.19.0-25-amd64
   const release = await node.ask('file', { path: '/proc/sys/kernel/osrelease' });
@@ -80,7 +80,7 @@ export function parseMountTable(text: string, file: string): MountTable {
   let nextEscape = text.indexOf('\\');
   for (let line = 1; start < text.length; line += 1) {
     const end = text.indexOf('\n', start);
-    // A table always ends with a whole line, so what does not was cut off on its way.
+    // A table always ends with a line break, so a text without one was truncated.
     if (end < 0) throw malformed(file, line, 'it is cut off in the middle of a line');
     if (nextEscape >= 0 && nextEscape < start) nextEscape = text.indexOf('\\', start);
     const hasEscape = nextEscape >= 0 && nextEscape < end;
@@ -96,7 +96,7 @@ export function parseMountTable(text: string, file: string): MountTable {
   return { mounts, origin: { file }, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
 }
 
-/** A table that somebody copied: other lines are skipped. */
+/** A table that a user copied: other lines are skipped. */
 export function looseMountTable(text: string, file: string): MountTable {
   const lines = text.split('\n');
   const mounts = lines.flatMap((line, index) => {
@@ -106,7 +106,7 @@ export function looseMountTable(text: string, file: string): MountTable {
   return { mounts, origin: { file }, lineText: ({ line }) => lines[line - 1]?.trim() ?? '' };
 }
 
-/** Equal ids are neighbours once they are sorted; a set of 100,000 ids would take twice as long. */
+/** Equal ids are neighbours after sorting. A set of 100,000 ids would take twice as long. */
 function repeatedMount(mounts: readonly Mount[]): Mount | undefined {
   const ids = new Float64Array(mounts.length);
   for (let at = 0; at < ids.length; at += 1) ids[at] = mounts[at]?.id ?? 0;
@@ -119,7 +119,7 @@ function repeatedMount(mounts: readonly Mount[]): Mount | undefined {
 
 const DELETED = '//deleted';
 
-/** Reads a line where it stands: one more string or object for each would cost as much again. */
+/** Parses a line in place: another string or object per line would double the cost. */
 function parseMount(
   text: string,
   start: number,
@@ -135,7 +135,7 @@ function parseMount(
   const afterOptions = spaceFrom(text, afterTarget + 1);
   const dash = text.indexOf(' - ', afterOptions);
   const afterType = spaceFrom(text, dash + 3);
-  // None stands before the one it was looked for after, so the line holds all if it holds the last.
+  // Each index follows the one before it, so if the last is in the line, all are.
   if (dash < 0 || afterType >= end) return undefined;
 
   const id = countIn(text, start, afterId);
@@ -144,10 +144,10 @@ function parseMount(
   const root = text.slice(afterDevice + 1, afterRoot);
   const target = text.slice(afterRoot + 1, afterTarget);
   if (id === undefined || parent === undefined || !isDevice(device)) return undefined;
-  // The root need not be a path: that of a namespace is "net:[4026532008]".
+  // The root may not be a path: that of a namespace is "net:[4026532008]".
   if (root === '' || !target.startsWith('/')) return undefined;
 
-  // "//" cannot occur in a path of the kernel, so the mark is unmistakable before decoding.
+  // "//" cannot occur in a path of the kernel, so the mark is unambiguous before decoding.
   const isDeleted = root.endsWith(DELETED);
   const path = isDeleted ? root.slice(0, -DELETED.length) : root;
   const source = text.slice(afterType + 1, Math.min(spaceFrom(text, afterType + 1), end));
@@ -165,13 +165,13 @@ function parseMount(
   };
 }
 
-/** Where the next space is; behind the whole text when there is none. */
+/** The index of the next space, or the length of the text. */
 function spaceFrom(text: string, start: number): number {
   const at = text.indexOf(' ', start);
   return at < 0 ? text.length : at;
 }
 
-/** The number that stands between two places, written in digits and nothing else. */
+/** The number between two indexes; undefined unless it consists of digits. */
 function countIn(text: string, start: number, end: number): number | undefined {
   let count = 0;
   for (let at = start; at < end; at += 1) {
@@ -192,7 +192,7 @@ function isDevice(device: string): boolean {
 function lineAt(text: string, start: number | undefined): string {
   if (start === undefined) return '';
   const line = text.slice(start, text.indexOf('\n', start));
-  // A table that was copied may have come through another system.
+  // A copied table may have the line breaks of another system.
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 

@@ -4,7 +4,7 @@ import type { OpenFile } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX } from '../limits.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 
-/** One file for each mount, or filesystem, of which a process holds anything. */
+/** One open file per mount or filesystem that a process uses. */
 export interface HeldMount {
   readonly pid: number;
   readonly processName: string;
@@ -13,11 +13,11 @@ export interface HeldMount {
 
 export interface OpenMounts {
   readonly held: readonly HeldMount[];
-  /** Processes that could not be asked, in words. */
+  /** Processes that could not be read, and why. */
   readonly unread: readonly string[];
 }
 
-/** Asked of every process, which takes a while on a full node: only where something is taken away. */
+/** Reads every process, which takes a while on a full node: only before a repair. */
 export const openMounts = defineEvidence<OpenMounts>({
   id: 'open-mounts',
   title: 'What every process holds open',
@@ -31,7 +31,7 @@ export const openMounts = defineEvidence<OpenMounts>({
       if (files.known) {
         held.push(...files.value.map((file) => ({ pid, processName: name, file })));
       } else if (files.error.failure !== 'missing') {
-        // One that has ended meanwhile holds nothing.
+        // A process that has exited holds nothing.
         unread.push(`${name} (pid ${pid}): ${files.why}`);
       }
     });
@@ -40,8 +40,8 @@ export const openMounts = defineEvidence<OpenMounts>({
 });
 
 /**
- * Mount namespaces without a process, which an open file holds: what is mounted there is in no
- * table that we could read. mount-namespaces.ts finds those that a bind mount holds.
+ * Mount namespaces without a process that an open file holds. No table that we can read shows their
+ * mounts. mount-namespaces.ts finds those that a bind mount holds.
  */
 export async function storedNamespaces(snapshot: Snapshot): Promise<readonly string[]> {
   const [{ held, unread }, { namespaces }] = await Promise.all([

@@ -2,17 +2,17 @@ import { attempt, type Snapshot } from '../../model/evidence.ts';
 import type { ReadError } from '../../model/node-reader.ts';
 import type { SuspectMount } from './suspect-mounts.ts';
 
-/** Whether a mount still answers. */
+/** Whether a mount responds. */
 export type ProbeResult =
-  /** It answers, or its files are gone: nobody hangs on it. */
+  /** The mount responds, or no longer exists: no access hangs. */
   | { readonly state: 'alive' }
-  /** It answers with an error, at once: what it stands for is broken, but nobody hangs on it. */
+  /** The mount returns an error at once: it is broken, but no access hangs. */
   | { readonly state: 'corrupted'; readonly error: string }
-  /** Neither of two tries was answered, or one who tried before us still waits. */
+  /** Two tries timed out, or an earlier reader still waits. */
   | { readonly state: 'dead'; readonly text: string }
   | { readonly state: 'not-probed'; readonly why: string; readonly isNotRecorded?: true };
 
-/** Asks one mount, by a reader that may be lost: twice, with growing patience. */
+/** Probes a mount with a reader that may be lost: two tries, the second with a longer limit. */
 export async function resultOf(
   snapshot: Snapshot,
   { mount, isVisible }: SuspectMount,
@@ -44,20 +44,20 @@ function codeOf({ detail = '' }: ReadError): string | undefined {
   return ERROR_CODE.exec(detail)?.[1];
 }
 
-/** A server that could not be reached answers with ETIMEDOUT: that is no hang. */
+/** A server that could not be reached returns ETIMEDOUT: that is not a hang. */
 export function isHang(error: ReadError): boolean {
   return error.failure === 'timeout' && codeOf(error) === undefined;
 }
 
-/** What the kubelet, too, takes for a mount that is broken, and never waits for. */
+/** The kubelet also treats these errors as a corrupted mount, and does not wait for it. */
 const CORRUPTED: ReadonlySet<string> = new Set([
   ...['ENOTCONN', 'ESTALE', 'EIO', 'EHOSTDOWN', 'EAGAIN', 'EWOULDBLOCK', 'ENODEV', 'ETIMEDOUT'],
-  'ECONNABORTED', // Of a FUSE connection that was aborted.
+  'ECONNABORTED', // The FUSE connection was aborted.
 ]);
 
 function errorOf(error: ReadError): ProbeResult {
   const { failure, message } = error;
-  // It was unmounted since the table was read.
+  // The mount was unmounted since the table was read.
   if (failure === 'missing') return { state: 'alive' };
   const code = codeOf(error) ?? '';
   if (CORRUPTED.has(code)) return { state: 'corrupted', error: code };

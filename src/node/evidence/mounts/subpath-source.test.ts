@@ -12,10 +12,10 @@ const volumes = (plugin: string, volume: string, uid = UID) =>
 const subpath = (volume: string, index = 1) =>
   `/pods/${UID}/volume-subpaths/${volume}/ctr/${index}`;
 
-/** The root, the device and the target of a mount; where nothing else is said it is "/" on ext4. */
+/** Device, root and target of a mount; the default type is ext4. */
 type Line = readonly [device: string, root: string, target: string, fsType?: string];
 
-/** The type of the last line, as a word or two. */
+/** The source type of the last line, in one or two words. */
 function sourceOf(lines: readonly Line[], kubeletRoot = ROOT): string {
   const text = lines
     .map(([device, root, target, fsType = 'ext4'], index) => {
@@ -29,7 +29,7 @@ function sourceOf(lines: readonly Line[], kubeletRoot = ROOT): string {
 
 const disk: Line = ['254:1', '/', '/'];
 
-describe('a payload that the kubelet rebuilds', () => {
+describe('a payload that the kubelet recreates', () => {
   test.each(['configmap', 'secret', 'projected', 'downward-api'])('of a %s', (plugin) => {
     const root = `${ROOT}${volumes(plugin, 'v')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([disk, ['254:1', root, `${ROOT}${subpath('v')}`]])).toBe(
@@ -37,14 +37,14 @@ describe('a payload that the kubelet rebuilds', () => {
     );
   });
 
-  test('when the mount is not deleted, and when it is a folder in a folder', () => {
+  test('when the mount is not deleted, and when it is a nested directory', () => {
     const root = `${ROOT}${volumes('configmap', 'v')}/${PAYLOAD}/a/b`;
     expect(sourceOf([disk, ['254:1', root, `${ROOT}${subpath('v')}`]])).toBe(
       'configmap, regenerable',
     );
   });
 
-  test('when the kubelet has a filesystem of its own', () => {
+  test('when the kubelet root is a separate filesystem', () => {
     const own: Line = ['7:0', '/', ROOT];
     const root = `${volumes('configmap', 'cm')}/${PAYLOAD}/nginx.log//deleted`;
     expect(sourceOf([disk, own, ['7:0', root, `${ROOT}${subpath('cm')}`]])).toBe(
@@ -52,18 +52,18 @@ describe('a payload that the kubelet rebuilds', () => {
     );
   });
 
-  test('when it has a part of a filesystem', () => {
+  test('when the kubelet root is a directory of a filesystem', () => {
     const own: Line = ['7:0', '/kubelet/data', ROOT];
     const root = `/kubelet/data${volumes('configmap', 'cm')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([disk, own, ['7:0', root, `${ROOT}${subpath('cm')}`]])).toBe(
       'configmap, regenerable',
     );
-    // The same path beside that part is somebody else's.
+    // The same path outside of that directory does not belong to the kubelet.
     const beside = `/kubelet${volumes('configmap', 'cm')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([disk, own, ['7:0', beside, `${ROOT}${subpath('cm')}`]])).toBe('configmap');
   });
 
-  test('when the root filesystem is a subvolume of btrfs', () => {
+  test('when the root filesystem is a btrfs subvolume', () => {
     const btrfs: Line = ['0:25', '/@', '/', 'btrfs'];
     const root = `/@${ROOT}${volumes('configmap', 'cm')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([btrfs, ['0:25', root, `${ROOT}${subpath('cm')}`, 'btrfs']])).toBe(
@@ -71,7 +71,7 @@ describe('a payload that the kubelet rebuilds', () => {
     );
   });
 
-  test('when the kubelet root was bound on itself, and stacked', () => {
+  test('when the kubelet root is a bind mount of itself, and stacked', () => {
     const bound: Line = ['254:1', ROOT, ROOT];
     const root = `${ROOT}${volumes('configmap', 'cm')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([disk, bound, bound, ['254:1', root, `${ROOT}${subpath('cm')}`]])).toBe(
@@ -92,13 +92,13 @@ describe('a payload that the kubelet rebuilds', () => {
     expect(sourceOf([disk, mount], '/data/other')).toBe('configmap');
   });
 
-  test('in a table that does not show where the root lies', () => {
+  test('in a table that does not show the mount of the root', () => {
     const root = `${ROOT}${volumes('configmap', 'v')}/${PAYLOAD}/f//deleted`;
     expect(sourceOf([['254:1', root, `${ROOT}${subpath('v')}`]])).toBe('configmap, regenerable');
   });
 });
 
-describe('a volume that may hold the last copy of data', () => {
+describe('a volume that may contain the last copy of data', () => {
   const emptyDir = `${ROOT}${volumes('empty-dir', 'v')}`;
   const forged = `${volumes('configmap', 'v')}/${PAYLOAD}/f//deleted`;
   const target = `${ROOT}${subpath('v')}`;
@@ -200,13 +200,13 @@ describe('the target of a subPath mount', () => {
       container: 'ctr',
       index: 10,
     });
-    // A static pod's uid has another form.
+    // The uid of a static pod has another format.
     const uid = 'b1f2c3d4e5f60718293a4b5c6d7e8f90';
     const target = `${ROOT}/pods/${uid}/volume-subpaths/v/ctr/0`;
     expect(subpathTarget(target, ROOT)).toMatchObject({ podUid: uid, index: 0 });
   });
 
-  test('1 is not 10', () => {
+  test('index 1 differs from index 10', () => {
     const [one, ten] = [1, 10].map((index) => subpathTarget(`${ROOT}${subpath('v', index)}`, ROOT));
     expect([one?.index, ten?.index]).toEqual([1, 10]);
   });
@@ -228,7 +228,7 @@ describe('the target of a subPath mount', () => {
   });
 });
 
-test('the shapes that a kernel printed', () => {
+test('mount tables from a real kernel', () => {
   const own = '66 22 7:0 / /var/lib/kubelet rw,relatime - ext4 /dev/loop0 rw\n';
   const secret = `68 66 0:40 / ${ROOT}${volumes('secret', 'sec')} rw,relatime - tmpfs tmpfs rw\n`;
   const lines = [

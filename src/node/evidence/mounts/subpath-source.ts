@@ -1,16 +1,16 @@
 import type { Mount, MountTable } from './mount-table.ts';
 
-/** What the target of a subPath mount says about itself. */
+/** The parts of the target path of a subPath mount. */
 export interface SubpathTarget {
   readonly podUid: string;
-  /** The inner name of the volume: for a claim, the name of the persistent volume. */
+  /** The name of the volume spec: for a claim, the name of the persistent volume. */
   readonly volume: string;
   readonly container: string;
   /** Position among the container's volumeMounts. */
   readonly index: number;
 }
 
-/** Volumes that the kubelet rebuilds from an API object whenever it likes. */
+/** Volumes that the kubelet can recreate from an API object. */
 const REGENERABLE = ['configmap', 'secret', 'projected', 'downward-api'] as const;
 
 export type SubpathSource =
@@ -20,7 +20,7 @@ export type SubpathSource =
 // /var/lib/kubelet/pods/6f1c2a9e-.../volume-subpaths/settings/web/1
 const BELOW_ROOT = /^\/pods\/([^/]+)\/volume-subpaths\/([^/]+)\/([^/]+)\/(\d+)$/;
 
-/** Reads the target of a mount as the kubelet names its subPath mounts; undefined for any other. */
+/** Parses the target of a subPath mount of the kubelet; undefined for any other mount. */
 export function subpathTarget(target: string, kubeletRoot: string): SubpathTarget | undefined {
   if (!target.startsWith(`${kubeletRoot}/pods/`)) return undefined;
   const [, podUid, volume, container, index] =
@@ -29,7 +29,7 @@ export function subpathTarget(target: string, kubeletRoot: string): SubpathTarge
   return { podUid, volume, container, index: Number(index) };
 }
 
-/** Of what kind of volume a subPath mount shows a part. */
+/** The kind of volume that a subPath mount is from. */
 export function subpathSource(mount: Mount, table: MountTable, kubeletRoot: string): SubpathSource {
   const target = subpathTarget(mount.target, kubeletRoot);
   if (!target) return { regenerable: false, kind: pluginIn(mount.root) ?? 'unknown' };
@@ -38,7 +38,7 @@ export function subpathSource(mount: Mount, table: MountTable, kubeletRoot: stri
   const own = table.mounts.find(({ device, target: place }) => {
     return device === mount.device && isOfVolume(place, kubeletRoot, target);
   });
-  // A volume with a filesystem of its own is named only by the mount of that filesystem.
+  // Only the mount of a volume's own filesystem contains the name of its plugin.
   const named = pluginIn(mount.root) ?? pluginIn(own?.target ?? '');
   return { regenerable: false, kind: named ?? 'unknown' };
 }
@@ -52,7 +52,7 @@ function isOfVolume(place: string, kubeletRoot: string, of: SubpathTarget): bool
 // ..2021_06_02_06_01_21.244319292/nginx.log
 const PAYLOAD = /^\.\.\d{4}(?:_\d\d){5}\.\d+\/./;
 
-/** Whether the mount's root lies in a payload folder, as the kubelet's atomic writer makes them. */
+/** Whether the mount's root is in a payload directory of the kubelet's atomic writer. */
 function isPayload(
   mount: Mount,
   table: MountTable,
@@ -65,14 +65,14 @@ function isPayload(
   const holder = mountHolding(folder, table, mount.device);
   if (!holder) return PAYLOAD.test(restAfter(mount.root, below));
   if (holder.device !== mount.device) return false;
-  // Where that folder lies inside the filesystem: the only place its payload can come from.
+  // The path of that directory inside the filesystem: its payload can only come from there.
   const inside = join(holder.root, folder.slice(holder.target === '/' ? 0 : holder.target.length));
   return mount.root.startsWith(`${inside}/`) && PAYLOAD.test(mount.root.slice(inside.length + 1));
 }
 
 /**
- * The mount on which a path lies: the longest target that holds it. Where several stack there, as
- * kubelets mount secrets twice at times, the one of this device, else the last.
+ * The mount that a path is on: the longest target that contains it. Kubelets sometimes mount
+ * secrets twice: of stacked mounts, the one of this device, else the last.
  */
 function mountHolding(path: string, table: MountTable, device: string): Mount | undefined {
   const places = mountsByTarget(table);
@@ -83,7 +83,7 @@ function mountHolding(path: string, table: MountTable, device: string): Mount | 
   return places.get('/')?.at(-1);
 }
 
-/** Made once for each table: a node with thousands of subPath mounts asks for thousands of paths. */
+/** Computed once per table: a node with thousands of subPath mounts looks up thousands of paths. */
 const byTarget = new WeakMap<MountTable, ReadonlyMap<string, readonly Mount[]>>();
 
 function mountsByTarget(table: MountTable): ReadonlyMap<string, readonly Mount[]> {
@@ -95,8 +95,8 @@ function mountsByTarget(table: MountTable): ReadonlyMap<string, readonly Mount[]
 }
 
 /**
- * For a table that does not show the filesystem's own mount (a kubelet in a chroot, a sample): the
- * part after the volume's folder, unless the folder lies within another volume and may be a forgery.
+ * For a table without the filesystem's own mount (a kubelet in a chroot, a sample): the part after
+ * the volume's directory, unless that directory is inside another volume and may be forged.
  */
 function restAfter(root: string, below: string): string {
   const at = root.indexOf(`${below}/`);

@@ -4,22 +4,22 @@ import { type PodPath, podPathOf, type Roots } from '../pods/pod-path.ts';
 import { mountShowing } from './mount-places.ts';
 import { type Mount, type MountTable, mountTable } from './mount-table.ts';
 
-/** A mount of the kubelet whose every access asks somebody who may never answer. */
+/** A mount of the kubelet whose every access waits for a server that may never respond. */
 export interface SuspectMount {
   readonly mount: Mount;
-  /** The pod it is of; absent for one that several pods may share, below "plugins". */
+  /** Its pod; not set below "plugins", where several pods may share a mount. */
   readonly pod?: PodPath;
-  /** What is seen at its target is this mount: no other lies over it, or over a folder above. */
+  /** No other mount covers it, or a directory above it. */
   readonly isVisible: boolean;
-  /** FUSE has a connection that can be read, and aborted. */
+  /** It has a FUSE connection, which can be read and aborted. */
   readonly isFuse: boolean;
 }
 
 export interface SuspectMounts {
   readonly suspects: readonly SuspectMount[];
   /**
-   * Mounts of pods on disks, and of kinds that nobody here knows: a disk can hang too, and there are
-   * more servers than we know. A node has thousands of them, so only those of orphans are asked.
+   * Mounts of pods on disks, or of unknown types: a disk can hang too, and we do not know every
+   * network filesystem. A node has thousands of them, so only those of orphaned pods are probed.
    */
   readonly others: readonly { readonly mount: Mount; readonly podUid: string }[];
   readonly table: MountTable;
@@ -39,7 +39,7 @@ export const suspectMounts = defineEvidence<SuspectMounts>({
 const WAITS_FOR_OTHERS: ReadonlySet<string> = new Set([
   ...['nfs', 'nfs3', 'nfs4', 'cifs', 'smb3', 'smbfs', 'ceph', 'fuse', 'fuseblk', '9p', 'virtiofs'],
   ...['glusterfs', 'lustre', 'gpfs', 'beegfs', 'afs', 'ocfs2', 'gfs2', 'orangefs', 'pvfs2', 'coda'],
-  // To look at one mounts what it stands for: it is known, and never touched.
+  // Reading an autofs mount point triggers the mount, so autofs mounts are listed but never probed.
   'autofs',
 ]);
 
@@ -47,12 +47,12 @@ export function isSuspectType(fsType: string): boolean {
   return WAITS_FOR_OTHERS.has(fsType) || isFuseType(fsType);
 }
 
-// fuse, fuse.ceph-fuse, fuseblk; "fusectl" is a table of the kernel's
+// fuse, fuse.ceph-fuse, fuseblk; "fusectl" is a pseudo-filesystem
 export function isFuseType(fsType: string): boolean {
   return fsType === 'fuse' || fsType === 'fuseblk' || fsType.startsWith('fuse.');
 }
 
-/** Filesystems in memory, and tables of the kernel: nobody ever waits on them. */
+/** Filesystems in memory, and pseudo-filesystems of the kernel: an access never waits. */
 const NEVER_WAITS: ReadonlySet<string> = new Set([
   ...['tmpfs', 'ramfs', 'proc', 'sysfs', 'cgroup', 'cgroup2', 'mqueue', 'nsfs', 'devtmpfs'],
   'devpts',
@@ -74,7 +74,7 @@ function othersIn(table: MountTable, roots: Roots): SuspectMounts['others'] {
   });
 }
 
-/** Also for a mount of another type, once a thread is seen to wait on it. */
+/** Also for a mount of another type, if a thread waits on it. */
 export function suspectOf(mount: Mount, table: MountTable, roots: Roots): SuspectMount {
   const pod = podPathOf(mount.target, roots);
   return {
@@ -85,12 +85,12 @@ export function suspectOf(mount: Mount, table: MountTable, roots: Roots): Suspec
   };
 }
 
-/** Devices have a major number in the upper bits, as the kernel stores them. */
+/** The kernel stores the major number of a device in the upper bits. */
 const MINORS = 2 ** 20;
 
 /**
- * Where the kernel shows the connection of a FUSE mount; undefined where that is not mounted. It is
- * called by the whole device number: 57 is that of 0:57, and 8388624 that of 8:16 (fuseblk).
+ * The directory of a FUSE connection in fusectl; undefined if fusectl is not mounted. Its name is
+ * the whole device number: 57 for 0:57, and 8388624 for 8:16 (fuseblk).
  */
 export function fuseConnection(device: string, { mounts }: MountTable): string | undefined {
   const control = mounts.findLast(({ fsType }) => fsType === 'fusectl');
