@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { makeFolder, makeProc } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { Entry, FileStatus } from '../../model/node-reader.ts';
@@ -110,10 +112,73 @@ test('a relative log path is a prefix of names, also in a subdirectory', async (
   expect((await sweepFor(takeSnapshot(none.build()), 'c/0.log')).deletes).toEqual([]);
 });
 
-test.each(['../x', 'c/../../x', 'a*', '[ab]'])(
+test.each(['../x', '..', 'c/../../x', 'c/..', 'a*', 'a?', 'a\\\\b', '[ab]'])(
   'does not guess what the log path %s means',
   async (path) => {
     const snapshot = takeSnapshot(syntheticWorker({ mounts: [] }).build());
     await expect(sweepFor(snapshot, path)).rejects.toMatchObject({ failure: 'unsupported' });
   },
 );
+
+test('two dots within a name lead nowhere else', async () => {
+  const maker = worker(['a..b', 'c'], [file('a..b')]);
+  const { deletes } = await sweepFor(takeSnapshot(maker.build()), 'a..');
+  expect(deletes).toEqual(['a..b']);
+});
+
+describe('in a working directory below the root', () => {
+  const ROOT = '27 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw,errors=remount-ro';
+  const below = (...mounts: readonly string[]) => {
+    const maker = syntheticWorker({ otherMounts: mounts }).link(CWD, '/srv');
+    maker.set('entries', { path: CWD, names: ['bin'] }, { answer: [file('bin')] });
+    return maker.folder(CWD, ['boot', 'bin']);
+  };
+
+  test('only a mount at the very name stops the sweep', async () => {
+    const mounts = ['60 27 0:55 / /boot rw - ext4 x rw', '61 27 0:56 / /srv/boot rw - ext4 y rw'];
+    expect(await sweepOn(below(ROOT, ...mounts))).toMatchObject({
+      folder: '/srv',
+      origin: { file: CWD },
+      deletes: ['bin'],
+      stop: { name: 'boot' },
+      isWhole: true,
+    });
+  });
+
+  test.each([
+    ['the mount of the directory', [ROOT, '60 27 0:55 / /srv ro - ext4 x rw'], true],
+    ['a mount with a longer name', [ROOT, '60 27 0:55 / /srv-2 ro - ext4 x rw'], false],
+    ['a mount inside', [ROOT, '60 27 0:55 / /srv/x ro - ext4 x rw'], false],
+    [
+      'the root, below a mount that is not',
+      ['27 1 254:1 / / ro - ext4 x ro', '60 27 0:55 / /srv rw - ext4 x rw'],
+      false,
+    ],
+  ])('where %s is read-only', async (_, mounts, isReadOnly) => {
+    const maker = below(...mounts).folder(CWD, ['bin']);
+    expect((await sweepOn(maker)).deletes).toEqual(isReadOnly ? [] : ['bin']);
+  });
+});
+
+test('a mount in a subdirectory stops the sweep of a log path with that directory', async () => {
+  const mounts = ['60 27 0:55 / /c/0.log.gz rw - ext4 x rw'];
+  const maker = syntheticWorker({ mounts }).folder(`${CWD}/c`, ['0.log', '0.log.gz']);
+  maker.set('entries', { path: `${CWD}/c`, names: ['0.log'] }, { answer: [file('0.log')] });
+  expect(await sweepFor(takeSnapshot(maker.build()), 'c/0.log')).toMatchObject({
+    deletes: ['c/0.log'],
+    stop: { name: 'c/0.log.gz' },
+  });
+});
+
+test('a directory that cannot be listed is not an empty one', async () => {
+  const maker = syntheticWorker({ mounts: [] });
+  maker.set('folder', { path: CWD }, { failure: 'denied' });
+  await expect(sweepOn(maker)).rejects.toMatchObject({ failure: 'denied' });
+});
+
+test('a directory outside of the root of the kubelet, or of a stopped one, is unknown', async () => {
+  const outside = syntheticWorker({ mounts: [] }).link(CWD, '(unreachable)/old').folder(CWD, []);
+  await expect(sweepOn(outside)).rejects.toMatchObject({ failure: 'unsupported' });
+  const stopped = makeFolder(makeProc(new NodeMaker(), []), '', '/var/lib/kubelet');
+  await expect(sweepOn(stopped)).rejects.toMatchObject({ failure: 'missing' });
+});

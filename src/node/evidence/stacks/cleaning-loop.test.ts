@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { HttpAnswer } from '../../model/node-reader.ts';
+import { LOG_BYTES } from '../limits.ts';
+import { linesIn } from '../logs/log-entries.ts';
 import { cleaningLoop } from './cleaning-loop.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
@@ -24,7 +27,11 @@ const OTHER = 'Event channel is full, discard this relist() cycle event';
 function loopOf(page: HttpAnswer | undefined, lines: readonly string[] | undefined) {
   const maker = syntheticWorker(lines ? { kubeletLog: lines } : {});
   if (!lines) maker.settings = { kubeletLog: '/var/log/kubelet.log' };
-  const answer = page ?? { status: 401, body: 'Unauthorized' };
+  withPage(maker, page ?? { status: 401, body: 'Unauthorized' });
+  return cleaningLoop(takeSnapshot(maker.build(), maker.settings));
+}
+
+function withPage(maker: NodeMaker, answer: HttpAnswer): NodeMaker {
   for (const path of ['/healthz', '/healthz/syncloop']) {
     for (const port of [
       { scheme: 'http', port: 10255 },
@@ -33,7 +40,7 @@ function loopOf(page: HttpAnswer | undefined, lines: readonly string[] | undefin
       maker.set('kubelet', { ...port, address: '127.0.0.1', path }, { answer });
     }
   }
-  return cleaningLoop(takeSnapshot(maker.build(), maker.settings));
+  return maker;
 }
 
 describe('a loop whose health check is ok', () => {
@@ -59,6 +66,18 @@ describe('a loop whose health check is ok', () => {
   test('is not known to run without the log', async () => {
     const why = expect.stringContaining('/var/log/kubelet.log');
     expect(await loopOf(OK, undefined)).toEqual({ state: 'unknown', why });
+  });
+
+  test('is not known to run if another log of the kubelet cannot be read', async () => {
+    const [read, unread] = ['/proc/812/fd/2', '/proc/812/fd/1'];
+    const maker = withPage(syntheticWorker({}), OK).link(read, '/var/log/kubelet.log');
+    const asked = { log: { file: read }, containing: [], lastBytes: LOG_BYTES };
+    maker.set('log', asked, { answer: linesIn([`${ago(1, OTHER)}\n`], {}) });
+    maker.missing('folder', '/proc/812/root/var/log').missing('link', unread);
+    expect((await cleaningLoop(takeSnapshot(maker.build()))).state).toBe('turns');
+    maker.set('link', { path: unread }, { failure: 'denied' });
+    const why = `${unread}: permission denied`;
+    expect(await cleaningLoop(takeSnapshot(maker.build()))).toEqual({ state: 'unknown', why });
   });
 });
 
