@@ -112,7 +112,7 @@ test('a relative log path is a prefix of names, also in a subdirectory', async (
   expect((await sweepFor(takeSnapshot(none.build()), 'c/0.log')).deletes).toEqual([]);
 });
 
-test.each(['../x', '..', 'c/../../x', 'c/..', 'a*', 'a?', 'a\\\\b', '[ab]'])(
+test.each(['../x', '..', 'c/../../x', 'c/..', 'a*', 'a?', 'a\\b', '[ab]'])(
   'does not guess what the log path %s means',
   async (path) => {
     const snapshot = takeSnapshot(syntheticWorker({ mounts: [] }).build());
