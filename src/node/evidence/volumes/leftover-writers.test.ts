@@ -108,7 +108,7 @@ test('what the container still has mounted of a network volume is used too', asy
   const mounts = table.mounts.filter(({ id }) => id === 403);
   const base = { path: NFS, mounts: mounts.map((mount) => ({ namespace, mount })) };
   const asked = { under: [], mountIds: [403] };
-  const files = [opened('fd/4', '/home/x'), opened('fd/5', '/data/x')];
+  const files = [opened('fd/4', '/srv/x'), opened('fd/5', '/data/x')];
   const { writers } = await new Node().holds(50, asked, files).writers([base], namespace);
   expect(writers).toEqual([[50, { base: NFS, by: 'fd/5', path: '/data/x' }]]);
 });
