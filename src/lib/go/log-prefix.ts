@@ -51,7 +51,7 @@ function streamPrefix(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Finds `goroutine 98 [chan receive]:` or `goroutine profile: total 117` after a prefix in its line.
+ * Finds `goroutine 98 [chan receive]:` or `goroutine profile: total 117` after a log prefix.
  */
 export function hiddenHead(
   bytes: Uint8Array,

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from './run.ts';
 
-/** It does not heed SIGTERM, has a child, and says who both are. */
+/** Ignores SIGTERM, starts a child, and prints both PIDs. */
 const STUBBORN = 'trap "" TERM; sleep 600 & echo $$ $!; while :; do sleep 600; done';
 
-/** Another process of ours, which runs a program with this time limit and prints its output. */
+/** A process that runs a program with this time limit and prints its output. */
 const HOLDER = `
   import { runProgram } from ${JSON.stringify(join(import.meta.dirname, 'run.ts'))};
   const [deadlineMs, scratch] = process.argv.slice(-2);
@@ -39,7 +39,7 @@ async function hold(deadlineMs: number): Promise<Held> {
   const pids = output.toString().trim().split(' ').map(Number);
   onTestFinished(() => {
     holder.kill('SIGKILL');
-    // Only when the test has failed is anybody left.
+    // Processes are left only if the test has failed.
     if (pids.some(isAlive)) process.kill(-(pids[0] ?? 0), 'SIGKILL');
     rmSync(scratch, { recursive: true, force: true });
   });
@@ -51,7 +51,7 @@ function procFile(pid: number | string, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
-    return ''; // It has ended since it was listed.
+    return ''; // The process has exited since it was listed.
   }
 }
 
@@ -66,7 +66,7 @@ async function areGone(pids: readonly number[]): Promise<boolean> {
 
 const patient = { timeout: 20_000 };
 
-test('when we are killed, so are the program and all that it started', patient, async () => {
+test('the program and its children are killed when we are killed', patient, async () => {
   const { holder, pids, scratch } = await hold(600_000);
   holder.kill('SIGKILL');
   expect(await areGone(pids)).toBe(true);
@@ -74,14 +74,14 @@ test('when we are killed, so are the program and all that it started', patient, 
   expect(existsSync(scratch)).toBe(false);
 });
 
-test('when we are stopped, its time passes all the same', patient, async () => {
+test('the deadline of the program holds also while we are stopped', patient, async () => {
   const { holder, pids, scratch } = await hold(1_000);
   holder.kill('SIGSTOP');
   expect(await areGone(pids)).toBe(true);
   expect(existsSync(scratch)).toBe(true);
 });
 
-test('nobody watches over a program that has ended', async () => {
+test('the watcher exits with the program', async () => {
   const limits = { deadlineMs: 5_000, outputBytesMax: 1_000, endsWithUs: {} };
   const program = { program: '/bin/sh', arguments: ['-c', 'echo $$; read x; exit 3'] };
   const ended = await runProgram({ ...program, ...limits, input: '' });

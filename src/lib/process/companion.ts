@@ -4,23 +4,23 @@ import type { Readable, Writable } from 'node:stream';
 export interface CompanionCommand {
   readonly program: string;
   readonly arguments: readonly string[];
-  /** The whole of it; by default our own. */
+  /** The complete environment; by default our own. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Open files of ours that it gets too, as its numbers 3, 4 and so on. */
+  /** Our open file descriptors that it inherits as 3, 4 and so on. */
   readonly files?: readonly number[];
-  /** It stays in our process group, so that a signal to the group reaches it too. */
+  /** Starts it in our process group, so that it gets the signals of the group. */
   readonly isOfOurGroup?: boolean;
-  /** It calls `dieWithParent`, for which it gets a pipe that ends when we do. Not beside `files`. */
+  /** It calls `dieWithParent`, and gets a pipe for it. Not together with `files`. */
   readonly diesWithUs?: boolean;
 }
 
 export interface CompanionEvents {
   readonly onOutput: (chunk: Buffer) => void;
-  /** What it writes as errors; without it they are thrown away. */
+  /** Gets its standard error, which is otherwise discarded. */
   readonly onErrorOutput?: (chunk: Buffer) => void;
-  /** It ended, or could not be started: then it has no exit. Not called once it was abandoned. */
+  /** It exited, or could not be started: then without `exit`. Not called after `abandon`. */
   readonly onEnd: (why: string, exit?: CompanionExit) => void;
-  /** It was abandoned, and has died since. */
+  /** It exited after `abandon`. */
   readonly onGone?: () => void;
 }
 
@@ -30,15 +30,15 @@ export interface CompanionExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child we talk to over pipes for as long as we like, and can leave behind at any moment. */
+/** A long-running child process with pipes, which can be abandoned at any time. */
 export interface Companion {
   readonly pid: number;
   write(bytes: Buffer): void;
-  /** That there is nothing more to be said: many a program ends then. */
+  /** Closes its standard input, on which many programs exit. */
   endInput(): void;
-  /** Whether we wait for it: a companion nobody waits for does not keep us alive. */
+  /** Whether we wait for it: otherwise it does not prevent our exit. */
   hold(held: boolean): void;
-  /** Kills it and forgets it, whether or not it can die: a process on a dead mount cannot. */
+  /** Kills it without waiting for its exit: a process on a dead mount cannot exit. */
   abandon(): void;
 }
 
@@ -56,11 +56,11 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
     if (isAbandoned) events.onGone?.();
     else end(`it ended with ${signal ?? `code ${code}`}`, { code, signal });
   });
-  // With no file descriptors left there is a child object, but it has no pipes.
+  // Without free file descriptors, spawn returns a child without pipes.
   child?.stdout?.on('data', events.onOutput);
   child?.stderr?.on('data', (chunk: Buffer) => events.onErrorOutput?.(chunk));
   child?.stderr?.on('error', () => {});
-  // A write error is ignored: the exit has its own event.
+  // Write errors are ignored: the exit has its own event.
   child?.stdin?.on('error', () => {});
   child?.stdout?.on('error', () => {});
   const pipes: readonly (Readable | Writable | null | undefined)[] | undefined = child?.stdio;
@@ -100,7 +100,7 @@ function started(
 ): Child | undefined {
   try {
     const child = spawn(command.program, command.arguments, {
-      // Ctrl-C is for us; we decide what becomes of the child.
+      // In its own group it does not get Ctrl-C: we decide when it ends.
       detached: !command.isOfOurGroup,
       stdio: [
         ...(['pipe', 'pipe', hearsErrors ? 'pipe' : 'ignore'] as const),
@@ -111,7 +111,7 @@ function started(
     });
     return child.on('error', fail) as Child;
   } catch (error) {
-    // Most errors come as an event, but without memory `spawn` throws. Reported later, as the others.
+    // Most errors are events, but out of memory `spawn` throws. Reported later, like the events.
     setImmediate(() => fail(error as Error));
     return undefined;
   }
@@ -122,7 +122,7 @@ function kill(pid: number | undefined, whom: 'process' | 'group'): void {
   try {
     process.kill(whom === 'group' ? -pid : pid, 'SIGKILL');
   } catch (error) {
-    // ESRCH: it is gone already, which is what we want.
+    // ESRCH: it has already exited.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

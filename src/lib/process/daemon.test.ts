@@ -20,7 +20,7 @@ function shell(script: string, options: Partial<DaemonCommand> = {}) {
   });
 }
 
-test('one that says that it is ready runs on, in a session of its own', async () => {
+test('a daemon that prints ready runs in its own session', async () => {
   const start = await shell('echo ready; echo note >&2; exec sleep 60');
   if (!start.started) throw new Error(start.why);
   const [session] = readFileSync(`/proc/${start.pid}/stat`, 'utf8').split(' ').slice(5, 6);
@@ -48,7 +48,7 @@ test('reports one that ends early, is late or cannot be started, and leaves noth
   expect(unlogged).toMatchObject({ started: false, why: expect.stringContaining('ENOENT') });
 });
 
-test('a silent one is started as soon as it runs, and its output goes to the log', async () => {
+test('a silent daemon has started as soon as it runs, and its output goes to the log', async () => {
   const start = await shell('echo printed', { manner: 'silent' });
   expect(start.started).toBe(true);
   await expect.poll(() => readFileSync(logFile, 'utf8')).toContain('printed\n');

@@ -6,14 +6,14 @@ import { PLAIN_ENVIRONMENT } from './run.ts';
 export interface DaemonCommand {
   readonly program: string;
   readonly arguments: readonly string[];
-  /** The whole of it: nothing is inherited. */
+  /** The complete environment: nothing is inherited. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly folder?: string;
-  /** Takes what it writes as errors, behind what is there. */
+  /** Its standard error is appended to this file. */
   readonly logFile: string;
-  /** How long it may take until it says "ready", or until it is seen to run if it says nothing. */
+  /** The time limit until it prints "ready", or until it runs if it is silent. */
   readonly deadlineMs: number;
-  /** Says "ready" on its output and nothing more there. silent: all that it prints is for the log. */
+  /** says-ready: prints only "ready" to its standard output. silent: all output goes to the log. */
   readonly manner: 'says-ready' | 'silent';
 }
 
@@ -21,7 +21,7 @@ export type DaemonStart =
   | { readonly started: true; readonly pid: number }
   | { readonly started: false; readonly why: string };
 
-/** Starts a program in a session of its own that lives on when we end. Never rejects. */
+/** Starts a program in its own session, where it outlives this process. Never rejects. */
 export async function startDaemon(command: DaemonCommand): Promise<DaemonStart> {
   const { promise, resolve } = Promise.withResolvers<DaemonStart>();
   const fail = (why: string) => resolve({ started: false, why });

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const here = (file: string) => JSON.stringify(join(import.meta.dirname, file));
 const RUN = ['--no-warnings', '--input-type=module-typescript', '-e'];
 
-/** Prints its pid and does this from then on, in its first thread. */
+/** Prints its PID and then does this in its main thread. */
 const childThat = (does: string) => `
   import { writeSync } from 'node:fs';
   import { dieWithParent } from ${here('die-with-parent.ts')};
@@ -55,7 +55,7 @@ function isAlive(pid: number): boolean {
 }
 
 test.each(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  'a child whose first thread never returns ends when its parent is ended by %s',
+  'a child whose main thread is blocked exits when its parent ends by %s',
   async (signal) => {
     const { parent, pid } = await startBoth('for (;;);');
     expect(isAlive(pid)).toBe(true);
@@ -64,7 +64,7 @@ test.each(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-test('a child that writes more than a pipe holds, at once, waits until it is read', async () => {
+test('a child that writes more than the pipe buffer blocks until it is read', async () => {
   // As long as its outputs are those that it was started with, a write blocks and does not fail.
   const much = 'for (let from = 0; from < 1e7; ) from += writeSync(1, Buffer.alloc(1e7), from);';
   const { rest } = await startBoth(`setTimeout(() => { ${much} process.exit(3); }, 200);`);
@@ -73,12 +73,12 @@ test('a child that writes more than a pipe holds, at once, waits until it is rea
   expect(output.length).toBeGreaterThan(1e7);
 });
 
-test('a child that fails ends by itself, and its parent gets the error', async () => {
+test('a child that fails exits, and its parent gets the error', async () => {
   const { rest } = await startBoth('setTimeout(() => process.exit(70), 200);');
   expect(await rest()).toBe('it ended with code 70');
 });
 
-test('a child that has nothing more to do ends by itself', async () => {
+test('a child without further work exits', async () => {
   const { rest } = await startBoth('');
   expect(await rest()).toBe('it ended with code 0');
 });

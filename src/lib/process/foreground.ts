@@ -5,23 +5,23 @@ import { constants } from 'node:os';
 export interface ForegroundCommand {
   readonly program: string;
   readonly arguments: readonly string[];
-  /** The whole of it. */
+  /** The complete environment. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Who is meant by a signal that is sent to us: a program may only wait for another one. */
+  /** The receiver of signals that are sent to us: a program may only wait for its child. */
   readonly isReceivedBy: 'itself' | 'its child';
-  /** It makes another terminal, to which ours passes every key: then none of them makes a signal here. */
+  /** It creates another terminal and gets every key of ours, so no key sends us a signal. */
   readonly hasOwnTerminal: boolean;
 }
 
-/** Signals that a key of the terminal sends: to us and to the program alike. */
+/** Signals from keys of the terminal, which we and the program both get. */
 const OF_KEYS = ['SIGINT', 'SIGQUIT'] as const;
-/** Signals that are sent to us alone, and meant for the program. */
+/** Signals that only we get, and forward to the program. */
 const SENT = ['SIGTERM', 'SIGHUP'] as const;
 const SIGNALLED = 128;
 
 /**
- * Lets a program have our terminal, in our process group, for as long as it likes: nobody but the
- * person in front of it can say when it is done. Its exit code, as a shell reports it.
+ * Runs a program on our terminal, in our process group, without a time limit: the user decides when
+ * it is done. Returns its exit code, as a shell does.
  */
 export async function runForeground(command: ForegroundCommand): Promise<number> {
   const child = spawn(command.program, command.arguments, {
@@ -53,7 +53,7 @@ function childOf(pid = 0): number | undefined {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return Number.parseInt(text, 10) || undefined;
   } catch {
-    return undefined; // It has ended, or this kernel does not report it.
+    return undefined; // It has exited, or this kernel does not report it.
   }
 }
 
@@ -61,11 +61,11 @@ function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch {
-    return false; // It has ended.
+    return false; // It has exited.
   }
 }
 
-/** Whether we have the terminal now: its keys send their signals to our process group. */
+/** Whether our process group is the foreground group of the terminal. */
 export function isForeground(): boolean {
   // 4711 (kubediag) S 4700 4711 4700 34816 4711 ...: after the name state, parent, group, session, tty
   const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'utf8')

@@ -1,6 +1,6 @@
-/** From SIGTERM to SIGKILL: long enough to clean up, short enough not to be felt. */
+/** From SIGTERM to SIGKILL: long enough to clean up, too short for a user to notice. */
 export const termGraceMs = 300;
-/** From SIGKILL to giving up on the child: a killed process that is not in the kernel is gone by then. */
+/** From SIGKILL to abandoning the child: later than this, it hangs in the kernel. */
 export const killGraceMs = 300;
-/** From the end of the child to the end of its pipes, which a grandchild may hold open for ever. */
+/** From the exit of the child to the end of its pipes, which a grandchild may hold open. */
 export const drainMs = 100;

@@ -27,7 +27,7 @@ const SCRIPT = `
   process.stdout.write(JSON.stringify({ result, tookMs, state }));
 `;
 
-test('a program that waits in the kernel is abandoned in time, named, and holds nobody up', async () => {
+test('a program that hangs in the kernel is abandoned in time, and its PID is returned', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-run-'));
   try {
     const apart = '--mount --pid --fork --kill-child --mount-proc --propagation private'.split(' ');

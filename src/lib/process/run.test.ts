@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
 import { type Program, type ProgramResult, runProgram } from './run.ts';
 
-/** What a busy machine may add to any of our timers. */
+/** The delay of timers on a busy machine. */
 const SLACK_MS = 1_500;
 
-/** The children that the product starts have no shell; those of these tests are written in one. */
+/** The programs of these tests are shell scripts. */
 function shell(script: string, rest: Partial<Program> = {}): Promise<ProgramResult> {
   return runProgram({
     program: '/bin/sh',
@@ -26,7 +26,7 @@ async function timed(run: () => Promise<ProgramResult>) {
 
 function isAlive(pid: number): boolean {
   try {
-    // A zombie that waits for its new parent is dead enough.
+    // A zombie counts as exited.
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
@@ -40,22 +40,22 @@ async function waitUntilDead(pid: number): Promise<boolean> {
 
 const output = { isCut: false, isHeld: false };
 
-test('a program that ends gives its code and both outputs', async () => {
+test('a program that exits returns its code and both outputs', async () => {
   const result = await shell('echo out; echo err >&2; exit 3');
   expect(result).toEqual({ ended: 'exit', code: 3, stdout: 'out\n', stderr: 'err\n', ...output });
 });
 
-test('a program that is killed gives the signal', async () => {
+test('a program that is killed returns the signal', async () => {
   const result = await shell('kill -9 $$');
   expect(result).toEqual({ ended: 'signal', signal: 'SIGKILL', stdout: '', stderr: '', ...output });
 });
 
-test('a program that is not there was not started', async () => {
+test('a missing program is reported as not started', async () => {
   const result = await shell('', { program: '/nowhere/umount' });
   expect(result).toMatchObject({ ended: 'not-started', code: 'ENOENT' });
 });
 
-test('an argument that no kernel takes is an answer, not a crash', async () => {
+test('an argument with a NUL byte is reported as not started', async () => {
   const result = await shell('', { arguments: ['a\0b'] });
   expect(result).toMatchObject({ ended: 'not-started', code: 'ERR_INVALID_ARG_VALUE' });
 });
@@ -71,24 +71,24 @@ test('the input reaches the program', async () => {
   expect(await shell('cat', { input: 'asked' })).toMatchObject({ stdout: 'asked', code: 0 });
 });
 
-test('an open file of ours reaches the program, and stays open for us', async () => {
+test('the program inherits an open file, which stays open here', async () => {
   const file = openSync(import.meta.filename, 'r');
   expect(await shell('head -c 6 <&3', { files: [file] })).toMatchObject({ stdout: 'import' });
   closeSync(file);
 });
 
-test('a program that does not read a large input ends all the same', async () => {
+test('a program that does not read a large input still exits', async () => {
   const result = await shell('exit 0', { input: 'x'.repeat(1_000_000) });
   expect(result).toMatchObject({ ended: 'exit', code: 0 });
 });
 
-test('output beyond the cap is cut, and it is said', async () => {
+test('output beyond the limit is cut and marked as cut', async () => {
   const result = await shell('i=0; while [ $i -lt 3000 ]; do echo 0123456789; i=$((i+1)); done');
   expect(result).toMatchObject({ ended: 'exit', code: 0, isCut: true });
   expect(result).toHaveProperty('stdout.length', 1_000);
 });
 
-test('what a program prints may be taken as it comes, until it is enough', async () => {
+test('a listener gets the output in chunks, and ends the program with "enough"', async () => {
   let taken = 0;
   const onOutput = (chunk: Buffer) => {
     taken += chunk.length;
@@ -101,13 +101,13 @@ test('what a program prints may be taken as it comes, until it is enough', async
   expect(all).toEqual({ ended: 'exit', code: 0, stdout: '', stderr: '', ...output });
 });
 
-test('a program past its deadline gets SIGTERM, and ends', async () => {
+test('a program gets SIGTERM at its deadline', async () => {
   const { result, tookMs } = await timed(() => shell('echo begun; sleep 60', { deadlineMs: 200 }));
   expect(result).toEqual({ ended: 'deadline', stdout: 'begun\n', stderr: '', ...output });
   expect(tookMs).toBeLessThan(200 + SLACK_MS);
 });
 
-test('a program that is stopped ends at once, as by its deadline', async () => {
+test('an aborted program ends at once, as at its deadline', async () => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 100);
   const { result, tookMs } = await timed(() => shell('sleep 60', { stop: stop.signal }));

@@ -6,23 +6,23 @@ import { messageOf } from '../std/message-of.ts';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
 
 export interface Program {
-  /** An absolute path on a healthy filesystem: starting a program waits until its file was read. */
+  /** An absolute path on a healthy filesystem: spawn blocks until the file is read. */
   readonly program: string;
   readonly arguments: readonly string[];
   readonly deadlineMs: number;
-  /** Aborting it moves the deadline to that moment. */
+  /** An abort moves the deadline to now. */
   readonly stop?: AbortSignal;
-  /** Of each of the two outputs; what comes after is read and thrown away. */
+  /** The limit of each of the two outputs; the rest is read and discarded. */
   readonly outputBytesMax: number;
-  /** The whole of it: nothing is inherited. By default messages are in English and PATH is the usual. */
+  /** The complete environment: nothing is inherited. By default `PLAIN_ENVIRONMENT`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** It comes once the program is watched, if it is to be. */
+  /** Written to standard input once the watcher runs, if there is one. */
   readonly input?: string;
-  /** Open files of ours that it gets too, as its numbers 3, 4 and so on. */
+  /** Our open file descriptors that it inherits as 3, 4 and so on. */
   readonly files?: readonly number[];
-  /** It and its group are killed when we are, and at the deadline also when we cannot act. */
+  /** A watcher kills its process group when we exit, and at the deadline if we cannot run. */
   readonly endsWithUs?: ChildResources;
-  /** Takes what it prints, instead of keeping it; "enough" ends the program. */
+  /** Gets the output instead of the result; "enough" ends the program. */
   readonly onOutput?: (chunk: Buffer) => 'more' | 'enough';
 }
 
@@ -45,17 +45,17 @@ export interface Output {
   readonly stderr: string;
   /** More was written than `outputBytesMax`. */
   readonly isCut: boolean;
-  /** Somebody still had a pipe open at the end: a grandchild that left the group lives on. */
+  /** A pipe was still open at the end: a grandchild that left the group still runs. */
   readonly isHeld: boolean;
 }
 
-/** Never rejects, and settles at the latest a moment after the deadline, whatever the child does. */
+/** Never rejects, and settles soon after the deadline, whatever the child does. */
 export async function runProgram(asked: Program): Promise<ProgramResult> {
   let child: ChildProcess;
   try {
     child = spawn(asked.program, asked.arguments, {
       cwd: '/',
-      // A session and a group of its own: signals reach its children too, and Ctrl-C reaches neither.
+      // Its own session and group: signals also reach its children, and Ctrl-C reaches neither.
       detached: true,
       env: asked.environment ?? PLAIN_ENVIRONMENT,
       stdio: [
@@ -87,7 +87,7 @@ function endOf(child: ChildProcess, asked: Program): Promise<Ended | NotStarted>
     const settle = (end: Ended | NotStarted) => {
       for (const timer of timers) clearTimeout(timer);
       asked.stop?.removeEventListener('abort', endIt);
-      signalGroup(child, 'SIGKILL'); // The rest of its group, with or without a pipe of ours.
+      signalGroup(child, 'SIGKILL'); // The rest of its process group.
       resolve(end);
     };
     const endIt = () => {
@@ -111,14 +111,14 @@ function endOf(child: ChildProcess, asked: Program): Promise<Ended | NotStarted>
           : { ended: 'exit', code };
       child.once('close', () => settle(end));
       after(drainMs, () => {
-        signalGroup(child, 'SIGKILL'); // Grandchildren of the group hold the pipe.
+        signalGroup(child, 'SIGKILL'); // Grandchildren of the group have the pipe open.
         after(drainMs, () => settle(end));
       });
     });
     after(asked.deadlineMs, endIt);
     asked.stop?.addEventListener('abort', endIt, { once: true });
     if (asked.stop?.aborted) endIt();
-    child.stdin?.on('error', () => {}); // A child that does not read its input may end without it.
+    child.stdin?.on('error', () => {}); // The child may exit without reading its input.
     child.stdin?.end(asked.input);
   });
 }
@@ -164,7 +164,7 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group is empty already, which is what was wanted.
+    // The group is already empty.
   }
 }
 
@@ -179,9 +179,9 @@ interface ChildResources {
 }
 
 /**
- * Its input ends when we do, however we end: then it kills the group $0, and removes those files one by
- * one, for a program may have mounted anything beside them. Its clock is for the case that we live and
- * cannot act, such as in a frozen cgroup. A shell needs no other program but for these last two.
+ * The input of the watcher ends when we exit for any reason: then it kills the process group $0 and
+ * removes the files one by one, because a program may have mounted something beside them. Its timer
+ * is for the case that we cannot run, such as in a frozen cgroup.
  */
 const WATCH = `
 { sleep "$1" && kill -9 "-$0"; } &
@@ -193,7 +193,7 @@ rmdir -- "$1"
 kill -9 0
 `;
 
-/** The caller kills the group of this watcher when the program has ended. */
+/** The caller kills the group of this watcher when the program has exited. */
 function cleanUpOnExit(
   group: number,
   deadlineMs: number,
@@ -204,23 +204,23 @@ function cleanUpOnExit(
     const shell = systemProgram('sh') ?? '/bin/sh';
     const watcher = spawn(shell, ['-c', WATCH, String(group), String(seconds), ...scratch], {
       cwd: '/',
-      // Out of reach of the process that it watches, and of Ctrl-C.
+      // Signals to the watched group, and Ctrl-C, do not reach it.
       detached: true,
       env: PLAIN_ENVIRONMENT,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    // Where there is no shell, the limits that we keep ourselves must do.
+    // Without a shell, only our own time limits apply.
     watcher.on('error', () => {});
     watcher.stdin?.on('error', () => {});
     return watcher;
   } catch {
-    return undefined; // No memory, for example: the same.
+    return undefined; // Out of memory, for example: the same.
   }
 }
 
 /**
- * Where programs are on a node, also when /bin is gone. Not in PATH: that belongs to the user who started
- * us, and what we start here sees the whole machine.
+ * Where programs are on a node, also when /bin is gone. Not in PATH: that belongs to the user who
+ * started us, and what we start here sees the whole machine.
  */
 export const SYSTEM_FOLDERS = [
   '/usr/bin',
@@ -258,10 +258,10 @@ export function packagedProgram(name: string): Trusted {
   return packagedPrograms(name)[0] ?? { ok: false, why: `there is no ${name}` };
 }
 
-/** Why a program must not run as root: someone else can change it, or put another in its place. */
+/** Why a program must not run as root: another user can change or replace it. */
 export function distrustOf(file: string): string | undefined {
   if (lstatSync(file).uid !== 0) return `${file} is not owned by root`;
-  // Of a link both its own directory and the file behind it count.
+  // For a symbolic link, both its directory and its target count.
   return distrustOfPath(realpathSync(dirname(file))) ?? distrustOfPath(realpathSync(file));
 }
 
@@ -270,12 +270,12 @@ function distrustOfPath(path: string): string | undefined {
   if (status.uid !== 0) return `${path} is not owned by root`;
   const isWritable =
     (status.mode & 0o002) !== 0 || ((status.mode & 0o020) !== 0 && status.gid !== 0);
-  // In a sticky directory, such as /tmp, nobody else can replace what is root's.
+  // In a sticky directory, such as /tmp, other users cannot replace files of root.
   const isSticky = status.isDirectory() && (status.mode & 0o1000) !== 0;
   if (isWritable && !isSticky) return `${path} may be written by others than root`;
   const above = dirname(path);
   return above === path ? undefined : distrustOfPath(above);
 }
 
-/** For what we start: messages are in English, and the programs that it starts are the usual ones. */
+/** The environment of child processes: messages in English, and the usual PATH. */
 export const PLAIN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };

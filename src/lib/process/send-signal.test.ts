@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startTimeOf } from '../std/start-time-of.ts';
 import { sendSignal } from './send-signal.ts';
 
-test('a signal reaches the process that is meant, and no other of its number', async () => {
+test('a signal reaches the process with this start time, and no other with its PID', async () => {
   const child = spawn('sleep', ['60']);
   await once(child, 'spawn');
   const exit = once(child, 'exit');

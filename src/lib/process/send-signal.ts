@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { messageOf } from '../std/message-of.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
 
-/** A process, named for ever by when it began: a later one may have its number. */
+/** A process, identified by PID and start time: a later process may reuse the PID. */
 export interface NamedProcess {
   readonly pid: number;
   /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
@@ -10,8 +10,8 @@ export interface NamedProcess {
 }
 
 /**
- * Sends a signal, unless the process of this number is another one here: it has ended since, or we
- * are in a PID namespace in which numbers mean others. Returns why it was not sent.
+ * Sends a signal, unless the PID belongs to another process here: the first one has exited, or we
+ * are in another PID namespace. Returns why the signal was not sent.
  */
 export function sendSignal(
   { pid, startTime }: NamedProcess,

@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 
 let scratch = '';
 beforeEach(() => {
-  // /tmp is writable for all, and sticky: what is root's there cannot be replaced.
+  // /tmp is writable for all users, and sticky: they cannot replace files of root.
   scratch = mkdtempSync(join(tmpdir(), 'kubediag-program-'));
   mkdirSync(join(scratch, 'sbin'));
   writeFileSync(join(scratch, 'sbin/umount'), '', { mode: 0o755 });
@@ -29,7 +29,7 @@ afterEach(() => rmSync(scratch, { recursive: true, force: true }));
 const distrusted = () =>
   ['bin/umount', 'link'].map((name) => distrustOf(join(scratch, name)) !== undefined);
 
-test('a program of root alone is trusted, also behind a link', () => {
+test('a program that only root can change is trusted, also through a link', () => {
   expect(distrusted()).toEqual([false, false]);
 });
 
@@ -51,7 +51,7 @@ test.each([
   expect(distrusted()).toEqual([true, true]);
 });
 
-test('a link that is owned by another is not trusted', () => {
+test('a link of another user is not trusted', () => {
   lchownSync(join(scratch, 'link'), NOBODY, 0);
   expect(distrusted()).toEqual([false, true]);
 });

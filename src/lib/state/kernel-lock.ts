@@ -14,15 +14,15 @@ import { LOCK_TRIES_MAX } from './limits.ts';
 import { adviceOn, DiskError, hasCode } from './state-folder.ts';
 
 /**
- * A lock that ends with its holder, however that ends and in whichever namespace it lives: the kernel
- * connects to a Unix socket for as long as somebody listens there. Returns the function that releases
- * it; undefined when somebody else holds it.
+ * A lock that ends when its holder exits for any reason, in any namespace: the kernel accepts
+ * connections to a Unix socket only while a process listens. Returns the function that releases the
+ * lock; undefined if another process holds it.
  *
- * The socket listens before it gets its number, and only the process with the highest number holds the lock.
- * Numbers are removed only below a higher one: who was too slow always finds that one, and gives up.
+ * The socket listens before it gets its number, and only the highest number holds the lock. Only
+ * numbers below a higher one are removed, so that a slow process finds the highest and gives up.
  */
 export async function takeKernelLock(folder: string): Promise<(() => void) | undefined> {
-  // The name of a socket is short, and that of our folder may be long: by a descriptor it is not.
+  // The path of a socket must be short, so it goes through the file descriptor of the directory.
   const directory = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   const at = (name: string) => `/proc/self/fd/${directory}/${name}`;
   const own = `.lock-${randomBytes(8).toString('hex')}`;
@@ -51,7 +51,7 @@ export async function takeKernelLock(folder: string): Promise<(() => void) | und
   };
 }
 
-/** Whether somebody holds it; changes nothing. */
+/** Whether a process holds the lock; changes nothing. */
 export async function isKernelLockHeld(folder: string): Promise<boolean> {
   const directory = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -63,7 +63,7 @@ export async function isKernelLockHeld(folder: string): Promise<boolean> {
   }
 }
 
-/** Gives the socket the next number; undefined when the newest one is held. */
+/** Gives the socket the next number; undefined if the newest one is held. */
 async function numberFor(own: string, at: (name: string) => string): Promise<number | undefined> {
   for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
     const newest = Math.max(0, ...numbersIn(at('')));
@@ -81,7 +81,7 @@ function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is gone already, or nothing listens: then it does not block the lock either.
+    // It is already gone, or no process listens: in both cases it does not block the lock.
   }
 }
 
@@ -110,20 +110,20 @@ function numbersIn(folder: string): readonly number[] {
 
 function listeningAt(path: string): Promise<Server> {
   return new Promise((resolve, reject) => {
-    // A connection only asks whether we are alive.
+    // A connection only shows that we are alive.
     const server = createServer((socket) => void socket.destroy());
     server.once('error', reject);
     server.listen(path, () => {
       server.off('error', reject);
       server.on('error', () => {});
-      // It does not keep alive a process that has nothing more to do.
+      // The server does not prevent the exit of the process.
       server.unref();
       resolve(server);
     });
   });
 }
 
-/** Nobody listens at a socket whose process has ended. Any other error may be of one who lives. */
+/** ECONNREFUSED or ENOENT: no process listens. After any other error the holder may be alive. */
 function isAnswering(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);

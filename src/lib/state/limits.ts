@@ -1,10 +1,10 @@
-/** A write is on its disk within this, or that disk is too sick to act on the node. */
+/** A disk with slower writes is too unhealthy for actions on the node. */
 export const DISK_MS = 10_000;
 
-/** Who holds a lock is one line, and so is the line of a process in /proc. */
+/** The file of the lock holder is one line, and so is /proc/<pid>/stat. */
 export const LOCK_BYTES_MAX = 64 * 1024;
 
-/** How often others may be faster with a lock: each time one of them has had it. */
+/** Attempts at a lock that other processes take first. */
 export const LOCK_TRIES_MAX = 1_000;
 
 /** Symbolic links on the way to our folder; the kernel follows no more. */

@@ -18,7 +18,7 @@ const HOLDER = `
   setInterval(() => {}, 1_000);
 `;
 
-/** The first process of a PID namespace of its own, as in a container. */
+/** The first process of another PID namespace, as in a container. */
 async function holdElsewhere(folder: string) {
   const run = [process.execPath, '--no-warnings', '--input-type=module-typescript', '-e', HOLDER];
   const text = ['--pid', '--fork', '--kill-child', '--mount-proc', ...run, folder];
@@ -28,7 +28,7 @@ async function holdElsewhere(folder: string) {
   return { unshare, said: said.toString() };
 }
 
-test('a holder in another PID namespace has the lock until it is killed, and no longer', async () => {
+test('a holder in another PID namespace has the lock only until it is killed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-lock-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { unshare, said } = await holdElsewhere(folder);

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const self = thisProcess();
-/** Somebody else who is alive as long as this test runs. */
+/** Another process that is alive as long as this test runs. */
 const parent = {
   pid: process.ppid,
   startTime: startTimeOf(readFileSync(`/proc/${process.ppid}/stat`, 'utf8')),
@@ -55,7 +55,7 @@ test('a live holder is named, and the lock is free again after its release', asy
   expect(await taken()).toBe(false);
 });
 
-test('a holder whose name was not written down, or was lost, has the lock all the same', async () => {
+test('a holder without a holder file still has the lock', async () => {
   await takeNodeLock(folder, self);
   for (const content of ['', '{"pid":', '\0\0\0\0', '{"pid":1}']) {
     writeFileSync(join(folder, 'holder'), content);
@@ -73,7 +73,7 @@ test('only our account can access the lock, and it leaves nothing else behind', 
   }
 });
 
-test('who only asks for the holder changes nothing', async () => {
+test('reading the holder changes nothing', async () => {
   expect(await heldNodeLock(join(folder, 'none'), self)).toBeUndefined();
   expect(await heldNodeLock(folder, self)).toBeUndefined();
   expect(readdirSync(folder)).toEqual([]);
@@ -176,13 +176,13 @@ const TAKER = `
     appendFileSync(log, 'in\\n');
     if (Math.random() < 0.3) await new Promise((resolve) => setTimeout(resolve, 1));
     appendFileSync(log, 'out\\n');
-    // One in ten dies with the lock in its hand.
+    // One in ten is killed while it holds the lock.
     if (Math.random() < 0.1) process.kill(process.pid, 'SIGKILL');
     answer.lock.release();
   }
 `;
 
-test('of many processes that want it at once, some dying with it, one has it at a time', async () => {
+test('only one of many processes has the lock at a time, although some are killed with it', async () => {
   const log = join(folder, 'log');
   const state = join(folder, 'state');
   const words = ['--input-type=module-typescript', '--no-warnings', '-e', TAKER, state, log];

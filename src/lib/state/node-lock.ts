@@ -7,9 +7,9 @@ import { LOCK_BYTES_MAX } from './limits.ts';
 import { emptyIfWritable, fieldsIn, prepareFolder, textIfThere } from './state-folder.ts';
 import type { Actor } from './this-process.ts';
 
-/** The right to change this node: one process at a time has it, and performs one action at a time. */
+/** The lock for changes of this node: one process at a time, with one action at a time. */
 export interface NodeLock {
-  /** Set while an action is performed under it. */
+  /** True while an action is performed under this lock. */
   isActing: boolean;
   readonly release: () => void;
 }
@@ -18,7 +18,7 @@ export type LockAnswer =
   | { readonly isTaken: true; readonly lock: NodeLock }
   | ({ readonly isTaken: false } & Explanation);
 
-/** How the one who has the lock is spoken of. */
+/** The texts about the holder of the lock. */
 export interface LockHolderText {
   readonly who: string;
   readonly does: string;
@@ -32,8 +32,8 @@ const RECOVERY: LockHolderText = {
 };
 
 /**
- * The lock ends with its holder, in whichever PID namespace. The file `holder` only says who that is,
- * for messages: it may be out of date.
+ * The lock ends with its holder, also in another PID namespace. The file `holder` names the holder
+ * only for messages: it may be out of date.
  */
 export async function takeNodeLock(
   folder: string,
@@ -62,7 +62,7 @@ export async function takeNodeLock(
   return { isTaken: true, lock };
 }
 
-/** Who has the lock now, as a refusal; undefined when it could be taken. Changes nothing. */
+/** A refusal that names the holder of the lock; undefined if the lock is free. Changes nothing. */
 export async function heldNodeLock(folder: string, self: Actor): Promise<Explanation | undefined> {
   if (!existsSync(folder)) return undefined;
   if (await isKernelLockHeld(folder)) {
@@ -75,7 +75,7 @@ export async function heldNodeLock(folder: string, self: Actor): Promise<Explana
 function lockOf(releaseKernel: () => void, holder: string): NodeLock {
   let isReleased = false;
   const release = () => {
-    // By then the file may name the next holder.
+    // After a release the file may name the next holder.
     if (isReleased) return;
     isReleased = true;
     emptyIfWritable(holder);
@@ -131,6 +131,6 @@ function isAliveHere({ pid, startTime, boot, pidNamespace }: Holder, self: Actor
   if (typeof pid !== 'number' || boot !== self.boot) return false;
   if (pidNamespace !== self.pidNamespace || pid === self.pid) return false;
   const stat = textIfThere(`/proc/${pid}/stat`, LOCK_BYTES_MAX) ?? '';
-  // 812 (kubediag) Z 1 812: dead, and only waits for its parent to notice.
+  // 812 (kubediag) Z 1 812: a zombie is not alive.
   return startTimeOf(stat) === startTime && !/\) [ZX] /.test(stat);
 }

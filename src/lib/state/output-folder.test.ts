@@ -32,12 +32,12 @@ test('serves collected and stored files byte for byte', async () => {
   expect((await bytesOf(path)).equals(bytes)).toBe(true);
 });
 
-test('a large result is handed out, also one of no bytes', async () => {
+test('serves large and empty results', async () => {
   expect((await bytesOf(put(RESULT, 'ä'))).toString()).toBe('ä');
   expect(openOutput(home, put(RESULT, ''))?.bytes).toBe(0);
 });
 
-test('one that becomes shorter fails, and does not look whole', async () => {
+test('a file that becomes shorter while it is read is an error', async () => {
   const out = openOutput(home, put(RESULT, 'twelve bytes'));
   if (!out) throw new Error('it is not handed out');
   put(RESULT, 'short');

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(scratch, { recursive: true }));
 
-test('a disk that is silent is an answer in time', async () => {
+test('a disk that hangs is reported within the time limit', async () => {
   const silent = new Promise<never>(() => {});
   expect(await tried(silent, 20)).toEqual({
     ok: false,
@@ -54,7 +54,7 @@ test.each([
   });
 });
 
-test('an error of the disk is an answer, a mistake of ours is not', async () => {
+test('a disk error is returned, and a bug is thrown', async () => {
   const missing = appendSynced(join(scratch, 'nowhere/file'), 'line');
   expect(await tried(missing)).toMatchObject({
     ok: false,
@@ -90,12 +90,12 @@ test('a folder below one that others can write to is refused, and nothing is mad
     todo: 'choose another --state-dir',
   });
   expect(readdirSync(shared)).toEqual([]);
-  // As /tmp is: nobody can rename there what is not theirs.
+  // Sticky, as /tmp: users cannot rename files of others.
   chmodSync(shared, 0o1777);
   expect(await tried(prepareFolder(join(shared, 'a/state')))).toMatchObject({ ok: true });
 });
 
-test('links of our own on the way are followed, and what is behind them is checked', async () => {
+test('our own links in the path are followed, and their targets are checked', async () => {
   mkdirSync(join(scratch, 'real/inner'), { recursive: true });
   symlinkSync('real/inner', join(scratch, 'link'));
   symlinkSync('loop', join(scratch, 'loop'));
@@ -126,11 +126,11 @@ test('a file that is larger than the limit is not read', () => {
   expect(textIfThere(join(scratch, 'nowhere'), 9)).toBeUndefined();
 });
 
-test('a file is what it was until it is another one as a whole', async () => {
+test('a file has its old content until the new content is complete', async () => {
   const path = join(scratch, 'stored');
   await writeSynced(path, 'first');
   const before = openSync(path, 'r');
-  // As a crash in the middle of an earlier write leaves it.
+  // The leftover of a crash during an earlier write.
   writeFileSync(`${path}.new`, 'half of a much longer text');
   await writeSynced(path, 'second');
   expect(readFileSync(before, 'utf8')).toBe('first');
@@ -139,11 +139,11 @@ test('a file is what it was until it is another one as a whole', async () => {
   expect(readdirSync(scratch)).toEqual(['stored']);
 });
 
-test('text that is no object has no fields', () => {
+test('a text that is no JSON object has no fields', () => {
   for (const text of ['', 'null', '7', '"text"', '{"a":']) expect(fieldsIn(text)).toEqual({});
 });
 
-test('a secret that others may read is none', async () => {
+test('a secret that other users can read is rejected', async () => {
   const path = join(scratch, 'token');
   expect(secretIfThere(path, 10)).toBeUndefined();
   await writeSynced(path, 'secret');

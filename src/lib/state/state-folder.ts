@@ -14,7 +14,7 @@ import { jsonValue } from '../std/json.ts';
 import { DISK_MS } from './limits.ts';
 import { octal, replaceableBy } from './trusted-path.ts';
 
-/** Makes our folder on the node when it is missing, and throws when others could write to it or replace it. */
+/** Creates our directory if it is missing; throws if another user could write or replace it. */
 export async function prepareFolder(folder: string): Promise<void> {
   // Before anything is made: what is made below a folder of somebody else is theirs to move.
   refuseReplaceable(folder);
@@ -39,7 +39,7 @@ async function requireOurs(folder: string): Promise<void> {
   if ((mode & constants.S_IFMT) !== constants.S_IFDIR) {
     throw new DiskError(`${folder} is not a directory`, OTHER_FOLDER);
   }
-  // Everybody who can write here can forge the journal and the lock.
+  // A user who can write here can forge the journal and the lock.
   requireOwner(folder, uid, OTHER_FOLDER);
   if ((mode & 0o022) !== 0) {
     const why = `others than its owner can write to ${folder} (mode ${octal(mode)})`;
@@ -50,12 +50,12 @@ async function requireOurs(folder: string): Promise<void> {
   }
 }
 
-/** What shows that kubediag has worked there. */
+/** Files that only a state directory of kubediag has. */
 const OWN_FILES = ['journal.jsonl', 'store.sqlite'];
 
 const OTHER_FOLDER = 'choose another --state-dir';
 
-/** Never the advice to take what is somebody else's. */
+/** Throws if another user owns the path, without advice to change its owner. */
 function requireOwner(path: string, uid: number, instead: string): void {
   const self = process.geteuid?.();
   if (uid === self) return;
@@ -81,13 +81,13 @@ export function makeFolder(folder: string): string | undefined {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Somebody else was faster.
+    // Another process has created it first.
     if (!hasCode(error, 'EEXIST')) throw error;
   }
   return created ?? folder;
 }
 
-/** On disk when it resolves. A line that an earlier crash left unfinished stays a line of its own. */
+/** On disk when it resolves. An incomplete line from an earlier crash stays a separate line. */
 export async function appendSynced(path: string, line: string): Promise<void> {
   const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   const file = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
@@ -105,8 +105,8 @@ export async function appendSynced(path: string, line: string): Promise<void> {
 }
 
 /**
- * A file of root's own, on disk when it resolves; in place of an earlier one of that name. Under
- * another name until it is whole: a crash leaves the earlier one, or the new one.
+ * Creates or replaces a file of root, on disk when it resolves. It is written under another name
+ * and renamed: a crash leaves the old file or the new one.
  */
 export async function writeSynced(path: string, text: string): Promise<void> {
   const unfinished = `${path}.new`;
@@ -115,7 +115,7 @@ export async function writeSynced(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Its content is on disk when it resolves, its name not yet. */
+/** The content is on disk when it resolves, but not yet the directory entry. */
 export async function writeContent(
   path: string,
   content: string | Uint8Array,
@@ -141,20 +141,20 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** The text of a file of ours, or undefined when there is none. Throws for any other reason. */
+/** The text of a file of ours; undefined if it does not exist. Throws any other error. */
 export function textIfThere(path: string, bytesMax: number): string | undefined {
   try {
     if (statSync(path).size > bytesMax)
       throw new DiskError(`${path} is larger than ${bytesMax} bytes`);
     return readFileSync(path, 'utf8');
   } catch (error) {
-    // ESRCH is the ENOENT of a process that ended while its file in /proc was read.
+    // ESRCH: the process exited while its file in /proc was read.
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
     throw error;
   }
 }
 
-/** The same of a file that nobody else may read. Throws when somebody else may. */
+/** Like `textIfThere`, but throws if another user can read the file. */
 export function secretIfThere(path: string, bytesMax: number): string | undefined {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status) return undefined;
@@ -167,7 +167,7 @@ export function secretIfThere(path: string, bytesMax: number): string | undefine
   return textIfThere(path, bytesMax);
 }
 
-/** Needs no space on a full disk; on a read-only disk the text stays. */
+/** Truncates a file, which works on a full disk; on a read-only disk the text stays. */
 export function emptyIfWritable(path: string): void {
   try {
     truncateSync(path, 0);
@@ -177,13 +177,13 @@ export function emptyIfWritable(path: string): void {
   }
 }
 
-/** The fields of a JSON object; none at all when the text is not one. */
+/** The fields of a JSON object; none if the text is no JSON object. */
 export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>>> {
   const value = jsonValue(text)?.value;
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** What the disk, or another writer in our folder, prevents, and what to do about it. */
+/** A failure of the disk, or a directory that another user can write, with advice. */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
   readonly todo: string;
@@ -194,17 +194,17 @@ export class DiskError extends Error {
   }
 }
 
-/** What was asked for, or why not. */
+/** The result, or why there is none. */
 export type Tried<T, Why = { readonly why: string }> =
   | { readonly ok: true; readonly value: T }
   | ({ readonly ok: false } & Why);
 
-/** The answer of the disk: what was asked of it, or why not and what to do. */
+/** The result of a disk operation, or the reason with advice. */
 export type TriedDisk<T> = Tried<T, DiskAdvice>;
 
 /**
- * An error of the disk is an answer, and so is its silence: then nothing is done. What it writes
- * later all the same is found at the next start. Any other error is our own mistake.
+ * Returns a disk error, or a timeout, as a result. A write that completes after the timeout is
+ * found at the next start. Any other error is a bug and is thrown.
  */
 export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<TriedDisk<T>> {
   let timer: NodeJS.Timeout | undefined;
@@ -224,7 +224,7 @@ export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<Tr
   }
 }
 
-/** Undefined when it is not of the disk. */
+/** Undefined if it is no disk error. */
 export function adviceOn(error: unknown, instead = OTHER_FOLDER): DiskAdvice | undefined {
   if (error instanceof DiskError) return { why: error.message, todo: error.todo };
   const isRoot = process.geteuid?.() === 0;

@@ -30,7 +30,7 @@ test('only root can read a stored file, and the oldest files are removed', async
   expect(names).toContain('n3');
 });
 
-test('nothing is stored where others could write', async () => {
+test('nothing is stored in a directory that other users can write', async () => {
   chmodSync(home, 0o777);
   expect(await keep('n')).toMatchObject({
     ok: false,

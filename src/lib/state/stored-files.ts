@@ -11,7 +11,7 @@ import {
   writeContent,
 } from './state-folder.ts';
 
-/** Something that was collected and is too large, or of no use, for a status. */
+/** A collected file that is too large, or not useful, for a status. */
 export interface StoredFile {
   /** Files of one kind share a folder and its limits: "go-profiles". */
   readonly kind: string;
@@ -21,15 +21,15 @@ export interface StoredFile {
 }
 
 /**
- * Stores a file below our folder, where only root can read it, and returns its path. The oldest files
- * of its kind are removed, so nothing has to be cleaned up.
+ * Stores a file below our folder, where only root can read it, and returns its path. The oldest
+ * files of its kind are removed, so nothing has to be cleaned up.
  */
 export async function storeFile(stateFolder: string, file: StoredFile): Promise<Tried<string>> {
   return tried(stored(stateFolder, file));
 }
 
 async function stored(stateFolder: string, { kind, name, bytes }: StoredFile): Promise<string> {
-  // Another writer there could redirect us to another file.
+  // A directory that another user can write could redirect us to another file.
   await prepareFolder(stateFolder);
   const folder = join(stateFolder, 'collected', kind);
   const created = makeFolder(folder);
@@ -55,7 +55,7 @@ function removeOldest(folder: string): void {
   for (const [index, name] of newestFirst.entries()) {
     const path = join(folder, name);
     bytes += lstatSync(path).size;
-    // The one that was just written stays in any case.
+    // The newest file always stays.
     if (index > 0 && (index >= STORED_FILES_MAX || bytes > STORED_BYTES_MAX)) rmSync(path);
   }
 }

@@ -1,15 +1,15 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { startTimeOf } from '../std/start-time-of.ts';
 
-/** Who acts, in a way that stays true after the process has ended and its pid is used again. */
+/** The acting process, identified also after it has exited and its PID is reused. */
 export interface Actor {
   readonly pid: number;
   readonly startTime: number;
-  /** "pid:[4026531836]": a pid means nothing outside its namespace. */
+  /** "pid:[4026531836]": a PID is valid only in its namespace. */
   readonly pidNamespace: string;
-  /** Of this boot of the node. */
+  /** The boot id of the node. */
   readonly boot: string;
-  /** Who asked for it: the person behind sudo, else the account. */
+  /** The user who ran sudo; otherwise the user of the process. */
   readonly user: string;
 }
 
@@ -23,7 +23,7 @@ export function thisProcess(): Actor {
   };
 }
 
-/** Not asked of /etc/passwd, which a container may lack. */
+/** Works without /etc/passwd, which a container may lack. */
 function userName(): string {
   const { SUDO_USER, USER, LOGNAME } = process.env;
   return SUDO_USER ?? USER ?? LOGNAME ?? `user ${process.getuid?.()}`;

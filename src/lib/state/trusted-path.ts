@@ -7,8 +7,8 @@ const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Why somebody else could put another folder in place of this one: by a folder or a link on the way to
- * it, or by the folder itself. Undefined when only root and we can. What does not exist yet is left out.
+ * Why another user could replace this directory: by a directory or a link in its path, or by the
+ * directory itself. Undefined if only root and we can. Missing parts of the path are not checked.
  */
 export function replaceableBy(folder: string): string | undefined {
   let linksLeft = LINKS_MAX;
@@ -47,7 +47,7 @@ function problemOf(path: string, status: Stats): string | undefined {
     const what = isLink ? `${path} is a symbolic link of` : `${path} belongs to`;
     return `${what} user ${uid}, who could put another folder in its place`;
   }
-  // The mode of a link means nothing.
+  // The mode of a link is not used.
   if (isLink || (mode & WRITABLE_BY_OTHERS) === 0 || (mode & STICKY) !== 0) return undefined;
   return `${path} can be written by others than its owner (mode ${octal(mode)}), who could replace what is in it`;
 }

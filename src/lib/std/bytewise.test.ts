@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { bytewiseSorted, isBytewiseAfter } from './bytewise.ts';
 import { bytesOf, textOf } from './text-codec.ts';
 
-test('sorts any names of files as their bytes, also those that are no UTF-8', () => {
+test('sorts file names by their bytes, also names that are not UTF-8', () => {
   const name = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 6 }).map((bytes) => textOf(Buffer.from(bytes))),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((text) => text.isWellFormed()),

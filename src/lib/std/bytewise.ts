@@ -16,7 +16,7 @@ export function isBytewiseAfter(name: string, other: string): boolean {
   return byteKey(name) > byteKey(other);
 }
 
-// Names of plain ASCII are their own key.
+// An ASCII name is its own key.
 const ASCII = /^[\0-\x7f]*$/;
 
 /** One character for each byte. */

@@ -1,6 +1,6 @@
 /**
- * A text of about so many characters at most. A longer one ends after a whole sentence or clause, or
- * else after a whole word, and says how much is left out.
+ * Cuts a text to about `most` characters, after a complete sentence or clause, or else after a
+ * word. A cut text says how much is left out.
  */
 export function cutSentence(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -20,18 +20,18 @@ test.each([
   expect(adviceOn(code)).toEqual({ why: `/x: ${reason}`, todo });
 });
 
-test('who is not root is sent to root, and root is not', () => {
+test('advises other users, but not root, to run as root', () => {
   for (const code of ['EACCES', 'EPERM']) {
     expect(adviceOn(code, false)?.todo).toBe('run it as root (sudo)');
     expect(adviceOn(code)?.todo).not.toContain('sudo');
   }
 });
 
-test('too many open files are not a matter of disk space', () => {
+test('too many open files give other advice than a full disk', () => {
   for (const code of ['EMFILE', 'ENFILE']) expect(adviceOn(code)?.todo).toContain('ulimit -n');
 });
 
-test('what is no error of the disk, or none that we know, gets no advice', () => {
+test('another error than a known disk error gets no advice', () => {
   const requester = { isRoot: true, instead: INSTEAD };
   expect(diskAdvice(new TypeError('a bug'), requester)).toBeUndefined();
   expect(diskAdvice(errorOf('EWHAT'), requester)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What the kernel answered about a path: its reason in words, and what a person can do about it. */
+/** The error of the kernel for a path as text, and advice for the user. */
 export interface DiskAdvice {
   /** "/var/lib/kubediag: read-only file system" */
   readonly why: string;
@@ -7,7 +7,7 @@ export interface DiskAdvice {
 
 interface Requester {
   readonly isRoot: boolean;
-  /** What helps against most of it: "choose another --state-dir". */
+  /** Advice that helps against most errors: "choose another --state-dir". */
   readonly instead: string;
 }
 
@@ -23,7 +23,7 @@ const denied = ({ isRoot, instead }: Requester) =>
 const openFiles = ({ isRoot }: Requester) =>
   `close some${isRoot ? ', or raise the limit (ulimit -n, sysctl fs.file-max)' : ''}, and try again`;
 
-/** By the code of the error, as libc calls it. */
+/** By error code, such as ENOSPC. */
 const ROWS: Readonly<Record<string, Row>> = {
   EACCES: { reason: 'permission denied', todo: denied },
   EPERM: { reason: 'operation not permitted', todo: denied },
@@ -56,11 +56,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Undefined when it is no error of the disk that we know. */
+/** Undefined if it is no known disk error. */
 export function diskAdvice(error: unknown, requester: Requester): DiskAdvice | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const row = typeof error.code === 'string' ? ROWS[error.code] : undefined;
-  // An error of our own with such a code says more than the code does.
+  // The message of our own error with this code is more precise than the advice.
   if (!row || !('syscall' in error)) return undefined;
   const path = 'path' in error && typeof error.path === 'string' ? `${error.path}: ` : '';
   return { why: `${path}${row.reason}`, todo: row.todo(requester) };

@@ -1,4 +1,4 @@
-/** The three parts of a message to a person. */
+/** The three parts of a message to a user. */
 export interface Explanation {
   readonly what: string;
   readonly why: string;

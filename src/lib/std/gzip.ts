@@ -1,4 +1,4 @@
-/** With the streams that Node and every browser have. */
+/** Uses the compression streams that Node.js and browsers have. */
 export async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
   // Incompressible bytes grow by 5 in 16 KiB, and a header.
   return transformed(
@@ -8,7 +8,7 @@ export async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
   );
 }
 
-/** Rejects when the bytes are no gzip, or unpack to more than `bytesMax`. */
+/** Rejects if the bytes are not gzip, or unpack to more than `bytesMax`. */
 export async function gunzip(packed: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   return transformed(packed, new DecompressionStream('gzip'), bytesMax);
 }
@@ -30,7 +30,7 @@ async function transformed(
     },
   });
   const reader: ByteReader = source.pipeThrough(transform).getReader();
-  // Only what is written takes memory, so the limit may be far too large.
+  // Only written pages use memory, so the buffer can have the size of the limit.
   const all = new Uint8Array(bytesMax);
   let length = 0;
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {

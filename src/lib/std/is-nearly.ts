@@ -1,4 +1,4 @@
-/** The same letters but for their case, or one letter more, less, different or swapped. */
+/** Equal without regard to case, or with one letter added, missing, different or swapped. */
 export function isNearly(name: string, given: string): boolean {
   const [left, right] = [name.toLowerCase(), given.toLowerCase()];
   let begin = 0;

@@ -5,7 +5,7 @@ import { mapJsonItems } from './parse-json.ts';
 const itemsIn = (text: string) => mapJsonItems(text, 'items', (item) => item);
 
 describe('the items of a list in an object', () => {
-  test('are those that JSON.parse sees, however it is written', () => {
+  test('are those of JSON.parse, in any formatting', () => {
     const list = fc.record({
       before: fc.jsonValue(),
       items: fc.array(fc.jsonValue()),
@@ -20,7 +20,7 @@ describe('the items of a list in an object', () => {
     );
   });
 
-  test('are not those of a list further in, or of a text', () => {
+  test('are not those of a nested list, or of a string', () => {
     expect(itemsIn('{"a":{"items":[1]},"b":"\\"items\\":[2]","items":[3,{"items":[4]}]}')).toEqual([
       3,
       { items: [4] },
@@ -39,7 +39,7 @@ describe('the items of a list in an object', () => {
     expect(itemsIn(text)).toBeUndefined();
   });
 
-  test('a text that JSON.parse refuses is never taken', () => {
+  test('a text that JSON.parse rejects is always rejected', () => {
     const sound = JSON.stringify({ kind: 'List', items: [{ a: [1, 'x"]'] }, 'b', null], z: 1 });
     const change = fc.tuple(
       fc.nat(sound.length - 1),

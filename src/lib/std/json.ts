@@ -1,8 +1,8 @@
 import { countJson, JsonLimitError, parseJson } from './parse-json.ts';
 
 /**
- * Looks into a value that came from outside. What is not there, or is of another type, is
- * `undefined`: the caller decides whether that makes the whole answer malformed.
+ * Reads a field of a value that came from outside. A missing field, or one of another type, is
+ * `undefined`: the caller decides whether the complete answer is then malformed.
  */
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
@@ -33,7 +33,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a text; undefined when the text is invalid. */
+/** The value of a text; undefined if the text is invalid. */
 export type TextValue = { readonly value: unknown } | undefined;
 
 export function jsonValue(text: string): TextValue {
@@ -44,7 +44,7 @@ export function jsonValue(text: string): TextValue {
   }
 }
 
-/** Which limit of a JSON text is exceeded; undefined when none is, be it valid or not. */
+/** The limit that a JSON text exceeds; undefined if there is none, whether it is valid or not. */
 export function jsonLimit(text: string): string | undefined {
   try {
     countJson(text);
@@ -56,14 +56,14 @@ export function jsonLimit(text: string): string | undefined {
 }
 
 /**
- * JSON for people and programs. Control and format characters are written as escapes, also those
- * that JSON allows as they are: the value is the same, and no terminal obeys it.
+ * JSON for users and programs. All control and format characters are escaped, also those that JSON
+ * allows: the value is the same, and a terminal does not interpret them.
  */
 export function jsonText(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replace(ACTIVE, escaped);
 }
 
-/** Line breaks stand between the values only; within a text JSON escapes them itself. */
+/** Line breaks occur only between values; JSON itself escapes them within a string. */
 const ACTIVE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 function escaped(character: string): string {

@@ -1,4 +1,4 @@
-/** Levels of JSON: Kubernetes objects have a dozen, what a runtime says of a container two dozen. */
+/** Levels of JSON: Kubernetes objects have a dozen, the container info of a runtime two dozen. */
 export const JSON_DEPTH_MAX = 100;
 
 /** Values in one JSON text: a list of 5,000 pods has 2 million. Each takes up to 100 bytes. */

@@ -1,9 +1,9 @@
 const NEWLINE = 10;
 
-/** A line, as a range of bytes that is valid until the next one. Its end is not part of it. */
+/** Called with a line as a range of bytes without the newline, valid until the next line. */
 type TakeLine = (bytes: Uint8Array, start: number, end: number) => void;
 
-/** Cuts a stream of bytes into lines, however it comes in pieces. Of a long line, the beginning. */
+/** Splits a stream of bytes into lines, for chunks of any size. A long line is truncated. */
 export class LineCutter {
   readonly #take: TakeLine;
   readonly #rest: Uint8Array;

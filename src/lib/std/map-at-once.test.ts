@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mapAtOnce } from './map-at-once.ts';
 
-test('gives the results in the order of the items, with no more than so many at a time', async () => {
+test('returns the results in the order of the items, with limited concurrency', async () => {
   let [running, most] = [0, 0];
   const results = await mapAtOnce([5, 1, 4, 2, 3], 2, async (item) => {
     running += 1;

@@ -1,6 +1,6 @@
 import { LiteralSearch } from './literal-search.ts';
 
-/** A line that holds one of the literals, and which line of the text it is, from 1 on. */
+/** A line that contains one of the literals, and its line number, from 1. */
 export interface MatchingLine {
   readonly at: number;
   readonly text: string;
@@ -116,5 +116,5 @@ export class MatchingLines {
   }
 }
 
-/** A line without end is taken in pieces, so that it cannot fill the memory. */
+/** A longer line is handled in pieces, so that it cannot fill the memory. */
 const LINE_CHARACTERS_MAX = 1024 * 1024;

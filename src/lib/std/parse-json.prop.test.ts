@@ -4,7 +4,7 @@ import { countJson, duplicateKeys, JsonLimitError, parseJson } from './parse-jso
 
 const FEW = { depthMax: 3, valuesMax: 5 };
 
-test('what JSON.parse reads is read the same, and what it refuses is refused', () => {
+test('gives the same value as JSON.parse, and rejects the same texts', () => {
   const written = fc.tuple(fc.jsonValue(), fc.constantFrom(0, 2));
   fc.assert(
     fc.property(written, ([value, indent]) => {
@@ -53,7 +53,7 @@ test.each([
   else expect(() => parseJson(text, FEW)).toThrow(JsonLimitError);
 });
 
-test('what comes behind the value, or behind a text that is not closed, is not counted', () => {
+test('text after the value, or after an unterminated string, is not counted', () => {
   for (const text of ['[1]', '["a\n']) {
     const more = `${text}${'['.repeat(1_000)}`;
     expect(countJson(more)).toBe(countJson(text));
@@ -61,7 +61,7 @@ test('what comes behind the value, or behind a text that is not closed, is not c
   }
 });
 
-test('a key that is set twice is found with its place, and no other', () => {
+test('only duplicate keys are found, with their path', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect([...duplicateKeys(JSON.stringify(value))]).toEqual([]);

@@ -2,20 +2,20 @@ import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from './limits.ts';
 
 const LIMITS = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
-/** JSON that is too much to be made a value of. */
+/** JSON that exceeds a limit. */
 export class JsonLimitError extends SyntaxError {
   override readonly name = 'JsonLimitError';
 }
 
-/** The value of JSON from outside. Throws a SyntaxError when it is none, or goes beyond a limit. */
+/** The value of JSON from outside. Throws a SyntaxError if it is invalid or exceeds a limit. */
 export function parseJson(text: string, limits = LIMITS): unknown {
   countJson(text, limits);
   return JSON.parse(text) as unknown;
 }
 
 /**
- * How many values a JSON text has, counted without making anything of it. Throws beyond a limit. Ends
- * where JSON.parse ends at the latest: behind the first value, and where a text is not closed.
+ * The number of values in a JSON text, counted without parsing it. Throws beyond a limit. Ends
+ * where JSON.parse would end: after the first value, or at an unterminated string.
  */
 export function countJson(text: string, { depthMax, valuesMax } = LIMITS): number {
   let depth = 0;
@@ -47,7 +47,7 @@ export function countJson(text: string, { depthMax, valuesMax } = LIMITS): numbe
   return values;
 }
 
-/** Where a JSON text sets a key of one object twice. JSON.parse takes the last one in silence. */
+/** The paths of duplicate keys in a JSON text. JSON.parse silently uses the last one. */
 export function* duplicateKeys(text: string): Generator<readonly (string | number)[]> {
   const around: { readonly keys?: Set<string>; isAtKey: boolean; step: string | number }[] = [];
   for (let at = 0; at < text.length; at += 1) {
@@ -83,10 +83,10 @@ export function* duplicateKeys(text: string): Generator<readonly (string | numbe
 }
 
 /**
- * Gives each element of a list that is a field of a JSON object to `use`, parsed for itself, so that
- * a long list is never in memory as a whole. Says what came of it, in order. Undefined when the text
- * is no such object, or is one that only a full parse can recognise: nothing is known then.
- * Throws a SyntaxError when an element is no JSON, or the text goes beyond a limit.
+ * Gives each element of a list that is a field of a JSON object to `use`, parsed for itself, so
+ * that a long list is never in memory as a whole. Says what came of it, in order. Undefined when
+ * the text is no such object, or is one that only a full parse can recognise: nothing is known
+ * then. Throws a SyntaxError when an element is no JSON, or the text goes beyond a limit.
  */
 export function mapJsonItems<T>(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * What comes from a node may hold anything, also what would move a terminal's cursor or recolour
- * the screen: such characters are shown by their numbers.
+ * Text from a node may contain characters that move the cursor of a terminal or change its colours:
+ * they are shown as escapes.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {

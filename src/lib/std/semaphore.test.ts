@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Semaphore } from './semaphore.ts';
 
-test('so many at once and no more, first come, first served, and one that throws gives its turn back', async () => {
+test('limits concurrency in order of arrival, and an operation that throws releases its permit', async () => {
   const semaphore = new Semaphore(3);
   const order: number[] = [];
   let now = 0;
@@ -25,7 +25,7 @@ test('so many at once and no more, first come, first served, and one that throws
   expect(await semaphore.run(async () => 'all are free again')).toBe('all are free again');
 });
 
-test('who is stopped waits no longer, and is not handed a turn afterwards', async () => {
+test('an aborted operation stops waiting, and gets no permit afterwards', async () => {
   const semaphore = new Semaphore(1);
   const first = Promise.withResolvers<string>();
   const stop = new AbortController();

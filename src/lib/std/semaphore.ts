@@ -1,4 +1,4 @@
-/** The part of an AbortSignal that is needed: this module knows no platform. */
+/** The needed part of an AbortSignal: this module depends on no platform. */
 interface Stop {
   readonly reason: unknown;
   throwIfAborted(): void;
@@ -15,7 +15,7 @@ export class Semaphore {
     this.#free = permits;
   }
 
-  /** Runs an operation when its turn comes. Throws the reason of `stop` if that is aborted first. */
+  /** Waits for a permit and runs an operation. Throws the reason of `stop` if it aborts first. */
   async run<T>(operation: () => Promise<T>, stop?: Stop): Promise<T> {
     stop?.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
@@ -23,7 +23,7 @@ export class Semaphore {
     try {
       return await operation();
     } finally {
-      // The permit goes straight to the next, so that no newcomer can take it.
+      // The permit goes directly to the next waiting operation, so that no later one can take it.
       const [next] = this.#waiting;
       if (next) next();
       else this.#free += 1;

@@ -1,6 +1,6 @@
 import { fieldAt } from './json.ts';
 
-/** Whether a value from a file, which anybody may have written, is what it claims to be. */
+/** Whether a value from an untrusted file has the expected type. */
 export type Check = (value: unknown) => boolean;
 
 /** A check for every field of a type, so that a new field cannot be forgotten. */

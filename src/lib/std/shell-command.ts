@@ -1,4 +1,4 @@
-/** Words as a person can paste them into a shell, and get exactly these words. */
+/** A shell command line that gives exactly these arguments. */
 export function shellCommand(args: readonly string[]): string {
   return args.map(quoted).join(' ');
 }

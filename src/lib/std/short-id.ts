@@ -1,4 +1,4 @@
-/** As many digits of an id as the tools of the runtimes show. */
+/** The digits of an id that crictl shows. */
 const SHORT_ID_CHARACTERS = 13;
 
 /** "4f0c2a9e1b7d8" of the 64 digits of a container or a sandbox. */

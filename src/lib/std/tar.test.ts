@@ -11,7 +11,7 @@ const entry = fc.record({
   content: fc.uint8Array({ maxLength: 2_000 }),
 });
 
-test('what was written is read', () => {
+test('reads the entries that it wrote', () => {
   fc.assert(
     fc.property(fc.array(entry), (entries) => {
       expect(readTar(writeTar(entries))).toEqual(entries);
@@ -19,7 +19,7 @@ test('what was written is read', () => {
   );
 });
 
-test('the tar of the system reads ours, and we read its', () => {
+test('is compatible with the tar of the system in both directions', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-tar-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   writeFileSync(
@@ -41,7 +41,7 @@ test('the tar of the system reads ours, and we read its', () => {
   expect(Buffer.from(read?.content ?? []).toString()).toBe('first\n');
 });
 
-test('damaged bytes are no archive', () => {
+test('a damaged archive is rejected', () => {
   const sound = writeTar([{ name: 'one', content: new Uint8Array(700) }]);
   expect(readTar(sound.subarray(0, 600))).toBeUndefined();
   expect(readTar(new Uint8Array(100))).toBeUndefined();

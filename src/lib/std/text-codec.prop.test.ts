@@ -11,11 +11,11 @@ const bytes = fc
       fc.string({ unit: 'binary', maxLength: 3 }).map((text) => Buffer.from(text, 'utf8')),
       fc
         .constantFrom(
-          [0xc0, 0x80], // A zero, too long.
-          [0xed, 0xa0, 0x80], // Half of a pair.
+          [0xc0, 0x80], // An overlong zero.
+          [0xed, 0xa0, 0x80], // A lone surrogate.
           [0xed, 0xb3, 0xbf], // The very surrogate that stands for 0xff.
-          [0xf4, 0x90, 0x80, 0x80], // Beyond the last character.
-          [0xe2, 0x82], // Cut off.
+          [0xf4, 0x90, 0x80, 0x80], // Beyond U+10FFFF.
+          [0xe2, 0x82], // Truncated.
           [0xf0, 0x9f, 0x98],
           [0xef, 0xbf, 0xbd], // What a careless reader makes of all of them.
           [0xef, 0xbb, 0xbf],
@@ -80,11 +80,11 @@ test.each([
   expect([...bytesOf(text)]).toEqual(list);
 });
 
-test('half a character that stands for no byte is not taken for one', () => {
+test('a lone surrogate that represents no byte is not decoded as a byte', () => {
   expect(Buffer.from(bytesOf('a\ud800b\udc41'))).toEqual(Buffer.from('a\ufffdb\ufffd'));
 });
 
-test('a file that is all binary is read without a crash', () => {
+test('a binary file is read without a crash', () => {
   const size = 8 * 1024 * 1024;
   const text = textOf(Buffer.alloc(size, 0xfe));
   expect(text).toHaveLength(size);

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { styledText, terminalText } from '../std/terminal-text.ts';
 
-/** How much a person wants to read. */
+/** The options --quiet and --verbose. */
 export interface GlobalOptions {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
@@ -12,7 +12,7 @@ export interface Terminal {
   /** Lets our own styles pass: what others wrote is escaped before, by `printable` or `outData`. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Columns of `out` to fill at most; without end where it is no terminal, so nothing is wrapped. */
+  /** The width of `out` in columns; infinite if it is no terminal, so nothing is wrapped. */
   readonly width: number;
   /** The same of `err`. */
   readonly errWidth: number;
@@ -61,7 +61,7 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
     errWidth: widthOf(stderr),
     isInteractive: stdin.isTTY && stderr.isTTY,
     isOutTerminal: stdout.isTTY,
-    // Colour underlines what the words say; NO_COLOR and pipes are honoured by Node itself.
+    // Colour only emphasizes the text. Node.js itself respects NO_COLOR and pipes.
     style: (style, text) => styleText(style, text, { stream: stdout }),
     progress,
     hint: (text) => {
@@ -77,7 +77,7 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
 
 function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
   if (!isTTY) return Number.POSITIVE_INFINITY;
-  // A terminal that does not say how wide it is says 0.
+  // A terminal of unknown width reports 0.
   return Math.min(Math.max(columns || WIDTH_DEFAULT, WIDTH_MIN), WIDTH_MAX);
 }
 
@@ -87,7 +87,7 @@ export function outData(text: string, { out, isOutTerminal }: Terminal): void {
 }
 
 async function ask(question: string, stop: AbortSignal): Promise<string> {
-  // Most commands ask nothing, and each would start later by what this loads.
+  // Loaded only here, because most commands ask nothing and should start fast.
   const { createInterface } = await import('node:readline');
   if (stop.aborted) return '';
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -123,7 +123,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   70: 'a defect of kubediag itself',
 };
 
-/** The person asked for something that cannot be asked for. The message says what can. */
+/** An invalid command line. The message names the valid choices. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

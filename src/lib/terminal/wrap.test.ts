@@ -23,7 +23,7 @@ test('a quoted line preserves its spaces, and breaks nowhere without a limit', (
   expect(wrapQuote(text, 10)).toEqual(['216  27', '254:1', PATH, 'rw']);
 });
 
-test('a node cannot move the cursor, recolour the screen or turn the text around', () => {
+test('text of a node cannot move the cursor, change colours or reverse the text direction', () => {
   expect(printable('a\x1b[31mb\x07\r\u202ec\udcff\u2028')).toBe(
     'a\\x1b[31mb\\x07\\x0d\\x202ec\\xff\\x2028',
   );
