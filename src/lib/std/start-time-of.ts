@@ -1,6 +1,6 @@
 /**
- * When a process began, in clock ticks since boot, from the text of its /proc/<pid>/stat. With the
- * pid it names a process for good: pids alone are used again. The name may hold spaces and brackets.
+ * The start time of a process in clock ticks since boot, from its /proc/<pid>/stat. PID and start
+ * time together identify a process: PIDs are reused. The name may contain spaces and brackets.
  */
 export function startTimeOf(stat: string): number | undefined {
   // 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...

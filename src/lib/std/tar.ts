@@ -3,7 +3,7 @@ export interface TarEntry {
   readonly content: Uint8Array;
 }
 
-/** A file that is to be written: readable for all unless it says otherwise; a link has no content. */
+/** A file to write: readable for all users by default; a link has no content. */
 export interface WrittenEntry extends TarEntry {
   readonly mode?: number;
   readonly linkTo?: string;
@@ -21,7 +21,7 @@ export function writeTar(entries: readonly WrittenEntry[]): Uint8Array {
   return concatBytes([...blocks, new Uint8Array(2 * BLOCK_BYTES)]);
 }
 
-/** Reads plain files; undefined when these are not the bytes of a whole, sound archive. */
+/** Reads regular files; undefined if the archive is incomplete or damaged. */
 export function readTar(archive: Uint8Array): readonly TarEntry[] | undefined {
   const entries: TarEntry[] = [];
   for (let at = 0; at + BLOCK_BYTES <= archive.length; ) {

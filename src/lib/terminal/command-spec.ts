@@ -14,7 +14,7 @@ export interface OptionSpec {
   /** The names of options that cannot be given with it, as the command reads them: "kubeletVersion". */
   readonly conflicts?: readonly string[];
   readonly complete?: Complete;
-  /** What the value must name: it is checked before the command runs. */
+  /** The kind of object that the value must name; checked before the command runs. */
   readonly names?: NamedKind;
   /** Where that is: on this machine; on the node, below --host-root; or in a file of our own. */
   readonly on?: 'here' | 'node' | 'own';
@@ -49,7 +49,7 @@ export interface CommandHelp {
   readonly name: string;
   /** An imperative with an object: "Check this node". */
   readonly summary: string;
-  /** What somebody wants to do, and the command that does it. */
+  /** A purpose, and the command for it. */
   readonly examples: readonly (readonly [purpose: string, command: string])[];
   /** What each exit code means; 64 and 70 mean the same everywhere. */
   readonly exitCodes: Readonly<Record<number, string>>;
@@ -61,15 +61,15 @@ export interface CommandSpec extends CommandHelp {
   readonly usage?: string;
   readonly arguments: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
-  /** Whether most of what it reads needs root. */
+  /** Whether most of its reads need root. */
   readonly needsRoot?: boolean;
-  /** Whether everything behind the first argument belongs to another command: `lab run ls -l`. */
+  /** Whether everything after the first argument belongs to another command: `lab run ls -l`. */
   readonly passesOptionsOn?: boolean;
   /** Returns the exit code. */
   readonly run: (args: readonly string[], options: object, terminal: Terminal) => Promise<number>;
 }
 
-/** Commands below one word: `kubediag lab up`. */
+/** Commands with a common prefix: `kubediag lab up`. */
 export interface CommandGroup extends CommandHelp {
   readonly members: readonly CommandSpec[];
 }
@@ -117,25 +117,25 @@ export function command<const O extends readonly OptionSpec[] = []>({
     ...definition,
     run: async (args, options, terminal) => {
       const handler = await load();
-      // The parser has made them of this very table.
+      // The parser has built the options from this table.
       return handler(args, options as OptionsOf<O> & GlobalOptions, terminal);
     },
   };
 }
 
-/** For code that has no use for the arguments of its command. */
+/** For a handler that does not use the arguments of its command. */
 export function ignoringArguments<O, R>(handler: (options: O, terminal: Terminal) => R) {
   return (_args: readonly string[], options: O, terminal: Terminal): R =>
     handler(options, terminal);
 }
 
-/** For code that has no use for the options of its command. */
+/** For a handler that does not use the options of its command. */
 export function ignoringOptions<R>(handler: (args: readonly string[], terminal: Terminal) => R) {
   return (args: readonly string[], _options: object, terminal: Terminal): R =>
     handler(args, terminal);
 }
 
-/** What the parser makes of these options: an object with a property for each. */
+/** The parsed options: an object with a property for each. */
 export type OptionsOf<O extends readonly OptionSpec[]> = {
   readonly [S in O[number] as S extends AlwaysSet ? KeyOf<S['flags']> : never]: ValueOf<S>;
 } & {

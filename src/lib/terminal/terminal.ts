@@ -7,7 +7,7 @@ export interface GlobalOptions {
   readonly verbose?: boolean;
 }
 
-/** Where a person reads and answers. Data goes to `out`, everything else to `err`. */
+/** The input and output of a command. Data goes to `out`, everything else to `err`. */
 export interface Terminal {
   /** Lets our own styles pass: what others wrote is escaped before, by `printable` or `outData`. */
   readonly out: (text: string) => void;
@@ -22,11 +22,11 @@ export interface Terminal {
   readonly style: (style: Style, text: string) => string;
   /** One line that is rewritten in place; without a terminal, silent. An empty text clears it. */
   readonly progress: (text: string) => void;
-  /** Advice around an answer; `--quiet` does without it. */
+  /** Prints advice, unless `--quiet` is set. */
   readonly hint: (text: string) => void;
-  /** What only those read who asked for it with `--verbose`. */
+  /** Prints details if `--verbose` is set. */
   readonly detail: (text: () => string) => void;
-  /** Asks for a line; without one, as when input ends, it is empty. */
+  /** Asks for a line; empty at the end of input. */
   readonly ask: (question: string, stop: AbortSignal) => Promise<string>;
   /** Asks for yes or no; anything but y or yes is no, and so is the end of input. */
   readonly confirm: (question: string, stop: AbortSignal) => Promise<boolean>;
@@ -81,7 +81,7 @@ function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
   return Math.min(Math.max(columns || WIDTH_DEFAULT, WIDTH_MIN), WIDTH_MAX);
 }
 
-/** Data of others as it is; on a terminal as text that cannot act on it. */
+/** Prints data unchanged; on a terminal, with control characters escaped. */
 export function outData(text: string, { out, isOutTerminal }: Terminal): void {
   out(isOutTerminal ? terminalText(text) : text);
 }
@@ -98,7 +98,7 @@ async function ask(question: string, stop: AbortSignal): Promise<string> {
     };
     stop.addEventListener('abort', () => settle(''), { once: true });
     lines.on('close', () => resolve(''));
-    // Read as a key here; the listener for the signal stops everything, not only this question.
+    // Ctrl-C arrives here as a key; the signal stops everything, not only this question.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     lines.question(terminalText(question), (answer) => settle(answer.trim()));
   });

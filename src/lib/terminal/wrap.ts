@@ -1,7 +1,7 @@
 import type { Explanation } from '../std/explanation.ts';
 import { printable } from '../std/printable.ts';
 
-/** Breaks a sentence between its words, whatever stands between them. */
+/** Breaks a sentence between its words, at any white space. */
 export function wrapText(text: string, width: number): readonly string[] {
   return wrapQuote(printable(text).split(/\s+/).join(' '), width);
 }
@@ -22,7 +22,7 @@ export function wrapQuote(text: string, width: number, words = /( *)([^ ]+)/g): 
   return lines;
 }
 
-/** Two texts at both ends of a line; side by side where a line has no end. */
+/** Two texts at both ends of a line; side by side if the width is infinite. */
 export function apart(left: string, right: string, width: number): string {
   return `${left}${gapBetween(left, right, width)}${right}`;
 }
@@ -33,7 +33,7 @@ export function gapBetween(left: string, right: string, width: number): string {
   return ' '.repeat(Math.max(2, free));
 }
 
-/** Lines with a label before the first of them, and the others below it. */
+/** Lines with a label before the first line; the others are indented. */
 export function labelled(
   label: string,
   lines: readonly string[],
@@ -42,7 +42,7 @@ export function labelled(
   return lines.map((line, at) => `${indent}${(at === 0 ? label : '').padEnd(columns)}${line}`);
 }
 
-/** The same for a sentence, with all that stands before it within the width. */
+/** The same for a sentence, wrapped so that the label fits too. */
 export function labelledText(
   label: string,
   text: string,
