@@ -96,9 +96,7 @@ export const CLEANING_SKIPPED_MS = 10_000;
 /** Log lines retained for each literal: the first and the last ones. */
 export const LOG_FIRST_LINES_MAX = 20;
 export const LOG_LAST_LINES_MAX = 200;
-/**
- * A log line may contain the names of all pods; the text that we search for is at its beginning.
- */
+/** A log line may contain the names of all pods; the text that we search for comes first. */
 export const LOG_LINE_CHARACTERS_MAX = 8 * 1024;
 /** Bytes read from the end of one log: some days of a verbose kubelet. */
 export const LOG_BYTES = 64 * 1024 * 1024;
@@ -112,9 +110,7 @@ export const LOG_FILES_MAX = 4;
 
 /** Bytes read from the end of the log of a service that does not run. */
 export const UNIT_LOG_BYTES = 256 * 1024;
-/**
- * This many exits of a service in a short time are a crash loop: systemd restarts it after 10 s.
- */
+/** This many exits in a short time are a crash loop: systemd restarts a service after 10 s. */
 export const CRASH_LOOP_EXITS_MIN = 3;
 export const CRASH_LOOP_MS = 10 * 60_000;
 /** A node with a shorter uptime may not have started all services yet. */

@@ -96,9 +96,7 @@ export function optional<T>(evidence: Evidence<T>): Optional<T> {
 /** The result of a read that may fail without ending the check. */
 export type Attempt<T> = Maybe<T> & ({ readonly known: true } | { readonly error: ReadError });
 
-/**
- * For evidence with alternative sources. Below checkup, only this function catches a failed read.
- */
+/** For evidence with alternative sources. Below checkup, only this function catches a ReadError. */
 export async function attempt<T>(read: Promise<T>): Promise<Attempt<T>> {
   try {
     return { known: true, value: await read };

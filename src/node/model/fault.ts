@@ -15,9 +15,7 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly references: readonly string[];
   /** The affected versions, for the reader. The code of the fault decides. */
   readonly affected: readonly AffectedVersions[];
-  /**
-   * It concerns the current state of the node, which the texts for `kubediag examine` cannot show.
-   */
+  /** It concerns the current state of the node, which texts for `kubediag examine` cannot show. */
   readonly isCurrentState?: true;
   /** Its findings concern every pod of the node: a check of one pod reports them too. */
   readonly affectsWholeNode?: true;
@@ -50,9 +48,7 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly diagnose: (evidence: Collected<N>) => Verdict<P>;
   /** Not set for a fault that we only diagnose. */
   readonly recover?: (finding: Finding<P>) => Recovery;
-  /**
-   * True once the kubelet or the user has done what follows the recovery. For commands that wait.
-   */
+  /** True once the kubelet or the user has done their part. For commands that wait for it. */
   readonly hasHealed?: (finding: Finding<P>, evidence: Collected<N>) => boolean;
   /** The meaning of `hasHealed`, as a clause: "the container runs". */
   readonly healedMeans?: string;

@@ -63,9 +63,7 @@ export interface Questions {
     readonly ask: { readonly stacksOf: number };
     readonly answer: readonly ThreadStack[];
   };
-  /**
-   * The files that a process has open below these paths, or on these mounts, or one file per mount.
-   */
+  /** The open files of a process below these paths, or on these mounts, or one per mount. */
   readonly openFiles: {
     readonly ask: {
       readonly filesOf: number;
@@ -174,9 +172,7 @@ export interface ProcessEntry {
   readonly name: string;
   /** One letter: R, S, D, T, Z... */
   readonly state: string;
-  /**
-   * Clock ticks from the boot to the start of the process. With the pid it identifies the process.
-   */
+  /** Clock ticks from the boot to its start. With the pid this identifies the process. */
   readonly startTime: string;
   /** Its cgroups without duplicates: "/kubepods/burstable/pod29da79e5-.../4f0c...". */
   readonly cgroups: readonly string[];

@@ -33,8 +33,6 @@ export interface ThreadStack {
   readonly waitedMs: number;
   /** Innermost call first. Functions that the compiler inlined are missing. */
   readonly frames: readonly { readonly function: string; readonly offset: number }[];
-  /**
-   * Why the frames end before the first function of the goroutine; not set if they are complete.
-   */
+  /** Why the frames end before the first function of the goroutine; not set if complete. */
   readonly brokenBy?: string;
 }

@@ -173,7 +173,7 @@ test.each([
   ['CONTAINER_RUNNING', 'running'],
   ['constructor', 'unknown'],
   [undefined, 'unknown'],
-])('the state that a runtime calls %s is %s', (name, state) => {
+])('the CRI state %s becomes %s', (name, state) => {
   expect(stateIn(name)).toBe(state);
 });
 

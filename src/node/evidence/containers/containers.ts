@@ -30,9 +30,7 @@ export interface Sandbox {
   readonly isReady: boolean;
 }
 
-/**
- * The pods of this node as the runtime knows them. Unlike the kubelet's list, this is never stale.
- */
+/** The pods of this node in the runtime. Unlike the kubelet's list, this is never stale. */
 export interface Containers {
   readonly containers: readonly Container[];
   readonly sandboxes: readonly Sandbox[];
@@ -56,9 +54,7 @@ export const containers = defineEvidence<Containers>({
   },
 });
 
-/**
- * The newest container of a name in a pod. Its state is the state of the container in Kubernetes.
- */
+/** The newest container of a name in a pod. Its state is the container state in Kubernetes. */
 export function newestContainer(
   list: readonly Container[],
   podUid: string,

@@ -38,9 +38,7 @@ export interface UnloggedContainer
   readonly exitCode?: number;
   /** Nanoseconds since 1970; 0 if it has not exited. */
   readonly finishedAt: bigint;
-  /**
-   * What the kubelet would delete in its working directory when it removes the container's logs.
-   */
+  /** What the kubelet would delete in its working directory to remove the container's logs. */
   readonly sweep: Maybe<Sweep>;
   readonly origin: Origin;
 }

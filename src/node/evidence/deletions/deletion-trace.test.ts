@@ -97,7 +97,7 @@ test.each([
   ['a log that speaks of one', 'E0101 1 reconciler.go:1] rename /a /b: file exists\n'],
   ['a goroutine dump', 'goroutine 1 [running]:\nos.Remove(0x1)\n\t/usr/lib/go/os/file.go:1 +0x1\n'],
   ['a strace of something else', 'openat(AT_FDCWD, "bin", O_RDONLY) = 3\n'],
-])('%s is no trace of deletions', (_, text) => {
+])('%s is not a trace of deletions', (_, text) => {
   expect(readDeletionTrace(text)).toBeUndefined();
 });
 
@@ -117,7 +117,7 @@ test.each([
   ['command=rm file="a b" name=c', [{ name: 'a', process: 'rm' }]],
   ['31022 kubelet unlinkat', []],
   ['nothing that deletes', []],
-])('the head "%s"', (head, deletions) => {
+])('reads the bpftrace line "%s"', (head, deletions) => {
   const trace = readDeletionTrace(`${head}\n    4b8445 os.Remove+69 (/usr/bin/kubelet)\n`);
   expect(trace?.deletions ?? []).toMatchObject(deletions);
   expect(trace?.deletions ?? []).toHaveLength(deletions.length);

@@ -15,9 +15,7 @@ export interface MergedUsr {
   readonly siblings: readonly string[];
   /** Only checked if /bin is missing: the shell that a restored link would lead to. */
   readonly shell?: string;
-  /**
-   * Only checked if /bin is missing: whether the kubelet's root is the node's; not set if unknown.
-   */
+  /** Only checked if /bin is missing: whether the kubelet's root is the node's, if known. */
   readonly isKubelets?: boolean;
 }
 

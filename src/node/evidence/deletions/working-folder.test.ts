@@ -61,7 +61,7 @@ test('a mount on the first name stops the sweep before any question', async () =
 test.each([
   ['its mount', '27 1 254:1 / / ro,relatime - ext4 /dev/vda1 rw'],
   ['its filesystem', '27 1 254:1 / / rw,relatime - ext4 /dev/vda1 ro,errors=remount-ro'],
-])('nothing goes where %s is read-only', async (_, line) => {
+])('deletes nothing if %s is read-only', async (_, line) => {
   const maker = syntheticWorker({ mounts: [], otherMounts: [line] }).folder(CWD, ['bin']);
   const sweep = await takeSnapshot(maker.build()).of(workingFolder);
   expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin', why: 'read-only file system' } });

@@ -23,9 +23,7 @@ export interface KubeletSettings {
   readonly hasClusterDomain?: boolean | undefined;
 }
 
-/**
- * The keys of configuration files that we read. A bundle contains the values of these keys only.
- */
+/** The keys of configuration files that we read. A bundle contains only their values. */
 export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'apiVersion',
   'kind',

@@ -1,6 +1,4 @@
-/**
- * How a user gets a temporary credential for the kubelet's debugging pages, and deletes it again.
- */
+/** How a user gets a temporary credential for the kubelet's debugging pages, and deletes it. */
 
 const NAME = 'kubediag-debug';
 const FILE = '/run/kubediag-token';
@@ -32,9 +30,7 @@ export function credentialSteps(): readonly string[] {
   ];
 }
 
-/**
- * Kubernetes before 1.24 has no `create token`: there a Secret holds the token until it is deleted.
- */
+/** Kubernetes before 1.24 has no `create token`: there a Secret holds the token. */
 export function oldCredentialSteps(): readonly string[] {
   return [
     `kubectl -n kube-system get secret "$(kubectl -n kube-system get serviceaccount ${NAME} \\`,

@@ -102,7 +102,7 @@ describe('the version of a running kubelet', () => {
     [401, 'denied'],
     [403, 'denied'],
     [500, 'failed'],
-  ])('with a page that answers %s is %s', async (status, failure) => {
+  ])('with HTTP status %s is %s', async (status, failure) => {
     const page = { answer: { status, body: METRICS } };
     const maker = running({ http: page, https: page, printed: { failure: 'timeout' } });
     expect((await failureOf(maker)).failure).toBe(failure);
@@ -126,7 +126,7 @@ describe('the version of a running kubelet', () => {
     ['the file', '/usr/bin/kubelet', { ...PROGRAM, mode: 0o777 }],
     ['a folder', '/usr/bin', { mode: 0o1777 }],
     ['a folder, by a group', '/usr', { mode: 0o775 }],
-  ])('is not asked of a program when others may write %s', async (_, path, status) => {
+  ])('is not asked of a program if other users may write %s', async (_, path, status) => {
     const maker = running({ printed: { answer: 'Kubernetes v1.18.8' } });
     makeFolder(maker, VIEW, path, status);
     expect((await failureOf(maker)).message).toContain(`others than root may write ${path}`);
@@ -163,7 +163,7 @@ describe('the version of a kubelet inside edgecore', () => {
     ['v1.99.0-beta.0', 'v1.32.10', 'KubeEdge v1.23.1'],
     ['v2.0.0', 'v1.32.10', 'KubeEdge v1.23.1'],
     ['v1.22.3', 'v1.31.12', 'KubeEdge v1.22.2'],
-  ])('of %s is assumed to be %s, that of %s', async (release, text, newest) => {
+  ])('in %s is assumed to be %s, as in %s', async (release, text, newest) => {
     const found = await collect(edgecore(`KubeEdge ${release}\n`));
     expect(found).toMatchObject({
       ...{ text, via: `KubeEdge ${release}`, assumption: `last verified with ${newest}` },

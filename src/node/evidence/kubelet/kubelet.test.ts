@@ -85,7 +85,7 @@ describe('a running kubelet', () => {
     ['/run/crio/crio.sock', '/run/crio/crio.sock'],
     ['tcp://127.0.0.1:3735', undefined],
     ['npipe:////./pipe/containerd', undefined],
-  ])('takes %s for the socket %s', async (endpoint, socket) => {
+  ])('reads the endpoint %s as the socket %s', async (endpoint, socket) => {
     const words = ['kubelet', '--container-runtime-endpoint', endpoint];
     expect((await collect(nodeWith({ words }))).runtimeSocket).toBe(socket);
   });
@@ -137,7 +137,7 @@ describe('a configuration file', () => {
       'port: 1\nreadOnlyPort: 10255\naddress: 0.0.0.0\ncontainerRuntimeEndpoint: /run/c.sock',
     ],
     ['JSON', '{"readOnlyPort": 10255, "containerRuntimeEndpoint": "unix:///run/c.sock"}'],
-  ])('in %s is read, and flags beat it', async (_, text) => {
+  ])('in %s is read, and flags take precedence', async (_, text) => {
     expect(await collect(nodeWith({ words }).file(file, text))).toMatchObject({
       readOnlyPort: 10255,
       securePort: 10251,
@@ -190,7 +190,7 @@ describe('which process is the kubelet', () => {
       { namespaceIds: null, pidNamespace: 'pid:[4026532999]' },
       'PID namespace',
     ],
-  ])('is not one of %s', async (_, fixture, why) => {
+  ])('is not in, or of, %s', async (_, fixture, why) => {
     const maker = makeFolder(nodeWith(fixture), '', '/var/lib/kubelet');
     const found = await collect(maker);
     expect(found).toMatchObject({ presence: 'stopped', readOnlyPort: 0, securePort: 0 });
@@ -230,7 +230,7 @@ describe('which process is the kubelet', () => {
   });
 
   test.each(['comm', 'cmdline', 'status', 'cgroup'])(
-    'is not one that has ended before we read its %s',
+    'is not a process that exits before we read its %s',
     async (name) => {
       const maker = nodeWith().missing('file', `/proc/812/${name}`);
       expect((await collect(makeFolder(maker, '', '/var/lib/kubelet'))).presence).toBe('stopped');
@@ -251,9 +251,12 @@ describe('which process is the kubelet', () => {
     ['hyperkube in another role', { comm: 'hyperkube', words: ['/hyperkube', 'proxy'] }],
     ['a tool of k3s', { comm: 'k3s', words: ['/usr/local/bin/k3s', 'ctr', 'c', 'ls'] }],
     ['k3s without an agent', { comm: 'k3s', words: ['k3s', 'server', '--disable-agent'] }],
-    ['an ended process', { words: [] }],
-    ['one asked for its version', { words: ['kubelet', '--version'] }],
-    ['rke2, which starts one', { comm: 'rke2', words: ['/usr/local/bin/rke2', 'server'] }],
+    ['a zombie', { words: [] }],
+    ['a process that prints its version', { words: ['kubelet', '--version'] }],
+    [
+      'rke2, which starts a separate kubelet',
+      { comm: 'rke2', words: ['/usr/local/bin/rke2', 'server'] },
+    ],
   ])('is not %s', async (_, fixture) => {
     const found = await collect(makeFolder(nodeWith(fixture), '', '/var/lib/kubelet'));
     expect(found).toMatchObject({ presence: 'stopped', rejected: [] });

@@ -48,9 +48,7 @@ export interface Kubelet {
 
 interface ProcessFacts {
   readonly pid: number;
-  /**
-   * Clock ticks from the boot to the start of the process. With the pid it identifies the process.
-   */
+  /** Clock ticks from the boot to its start. With the pid this identifies the process. */
   readonly startTime: string;
   /** "mnt:[4026531841]" */
   readonly mountNamespace: string;

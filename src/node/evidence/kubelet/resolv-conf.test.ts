@@ -29,7 +29,7 @@ test.each([
   '/run/systemd/resolve/stub-resolv.conf',
   '/etc/k3s-resolv.conf',
   '/etc/resolvconf/run/pods.resolv',
-])('a bundle has as many servers and domains of %s', async (path) => {
+])('a bundle has the same number of servers and domains of %s', async (path) => {
   const words = ['kubelet', `--resolv-conf=${path}`];
   const found = await collect(nodeWith(words).file(`${VIEW}${path}`, inBundle(path, TEXT)));
   expect(found).toMatchObject({ nameservers: ['192.0.2.1'], searches: ['xxxxxxxxx', 'xxxxxxxxx'] });
@@ -38,7 +38,7 @@ test.each([
 test.each([
   ['a text', TEXT],
   ['one that is no YAML', 'nameserver 10.0.0.1\nsearch: [a\n'],
-])('a bundle that withholds the file does not show an empty one: %s', async (_, text) => {
+])('a file that the bundle withholds is not an empty file: %s', async (_, text) => {
   const path = '/etc/kubernetes/pod-dns';
   const maker = nodeWith(['kubelet', `--resolv-conf=${path}`]);
   const withheld = collect(maker.file(`${VIEW}${path}`, inBundle(path, text)));
@@ -46,7 +46,7 @@ test.each([
 });
 
 test.each(['/etc/kubelet.conf.d/10-resolv.conf', '/etc/kubelet-resolv.yaml'])(
-  'a configuration of the kubelet is none: %s',
+  'a kubelet configuration is not a resolv.conf: %s',
   (path) => {
     expect(JSON.parse(inBundle(path, 'readOnlyPort: 10255'))).toEqual({ readOnlyPort: 10255 });
   },

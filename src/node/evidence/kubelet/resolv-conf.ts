@@ -110,9 +110,7 @@ function parseResolvConf(text: string): Pick<ResolvConf, 'nameservers' | 'search
   return { nameservers, searches: searches.map((domain) => domain.replace(/\.$/, '')) };
 }
 
-/**
- * The same file without its addresses and names: as many servers, and domains of the same length.
- */
+/** The same file without addresses and names: as many servers, and domains of equal length. */
 function redactResolvConf(text: string): string {
   const { nameservers, searches } = parseResolvConf(text);
   const servers = nameservers.map((server) => (LOOPBACK.test(server) ? server : '192.0.2.1'));

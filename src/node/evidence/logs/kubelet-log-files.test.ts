@@ -39,10 +39,10 @@ describe('the part before a rotated file', () => {
 
   test.each([
     ['the file itself', ['kubelet.log']],
-    ['packed', ['kubelet.log.1.gz', 'kubelet.log-20260330.gz']],
+    ['compressed', ['kubelet.log.1.gz', 'kubelet.log-20260330.gz']],
     ['of another program', ['kubelet2.log.1', 'other-kubelet.log.1']],
     ['older than the newest part, which is missing', ['kubelet.log.2', 'kubelet.log.17']],
-  ])('is none that is %s', async (_, names) => {
+  ])('is not %s', async (_, names) => {
     expect(await partBefore(names)).toEqual([]);
   });
 

@@ -133,7 +133,7 @@ export async function rotatedBefore(
   const ends = names.flatMap((name) =>
     name.startsWith(base) ? (ROTATED.exec(name.slice(base.length))?.[1] ?? []) : [],
   );
-  // Of numbers, ".1" is the newest; of dates, the highest.
+  // ".1" is the newest number, and the highest date is the newest date.
   const newest = ends.includes('1')
     ? '1'
     : ends

@@ -169,9 +169,7 @@ test('a bundle contains nothing that a line quotes from other programs', () => {
 
 const UID_OF_D01 = '49e7a02c-0f1f-11e7-888f-42010a8a0004';
 
-/**
- * The entries of real logs from public threads, as they were posted: cut, mixed, without a year.
- */
+/** The entries of real logs from public threads, as posted: cut, mixed, without a year. */
 test.each([
   ['a01-kubeedge-4735-edgecore', 'remove-container', 0, {}],
   [
@@ -216,7 +214,7 @@ test.each([
   ['"SyncLoop (housekeeping) end"', false],
   ["SyncLoop (housekeeping, skipped): sources aren't ready yet.", false],
   ['SyncLoop (ADD, "api"): "a_default(2c69)"', false],
-])('a log that ends with %s is in the clean-up: %s', (text, isInHousekeeping) => {
+])('a log that ends with %s is in housekeeping: %s', (text, isInHousekeeping) => {
   const line = `I0330 15:58:27.936114 4130850 kubelet.go:2012] ${text}`;
   expect(lastSyncLoop(log(`${line}\n`))).toMatchObject({ isInHousekeeping });
 });

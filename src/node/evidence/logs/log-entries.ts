@@ -70,9 +70,7 @@ export function kubeletLogOf(text: string, file: string, options: LogOptions): K
 // {"__REALTIME_TIMESTAMP":"1776418555243111","MESSAGE":[69,48,52,49,55]}
 const BYTES = /^.*"MESSAGE"\s*:\s*\[[\d,\s]+\].*$/gm;
 
-/**
- * journalctl prints a message that is not UTF-8 as a list of bytes, in which no literal is found.
- */
+/** journalctl prints a message that is not UTF-8 as a list of bytes, without any literal. */
 function readable(text: string): string {
   if (!text.includes('"MESSAGE"')) return text;
   return text.replace(BYTES, (line) => {
@@ -146,9 +144,7 @@ export function logOfLines(
   };
 }
 
-/**
- * The last line may be the end of a longer message. Then the last retained line with a time counts.
- */
+/** The last line may continue a message. Then the last retained line with a time counts. */
 function lastTimeIn({ lines, last }: LogLines): LogTime | undefined {
   const time = last === null ? undefined : parseLogLine(last).time;
   if (time) return time;

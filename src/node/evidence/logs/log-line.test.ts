@@ -132,11 +132,11 @@ describe('a JSON line', () => {
   });
 
   test.each([
-    ['is cut', '{"msg":"said"'],
-    ['comes after words', 'event: {"msg":"said"}'],
-    ['says nothing', '{"level":"info"}'],
-    ['has a message of something else than bytes', '{"MESSAGE":["a"]}'],
-  ])('that %s stays as it is', (_, line) => {
+    ['is truncated', '{"msg":"said"'],
+    ['follows other words', 'event: {"msg":"said"}'],
+    ['has no message', '{"level":"info"}'],
+    ['has a list that does not contain bytes', '{"MESSAGE":["a"]}'],
+  ])('that %s is not changed', (_, line) => {
     expect(parseLogLine(line)).toEqual({ message: line, time: undefined });
   });
 
@@ -154,7 +154,7 @@ test.each([
   exact('2026-11-15T08:12:12.600Z'),
   zoneless('2026-11-15T08:12:12.600Z'),
   yearless('11-05T08:12:12.600Z'),
-])('a header is read as the time that it was written for: $kind', (time) => {
+])('a header parses to its original time: $kind', (time) => {
   expect(parseLogLine(`${headerOf(time)}said`)).toEqual({ message: 'said', time });
 });
 

@@ -9,9 +9,7 @@ export interface LogMessage {
 
 /** Some loggers omit the zone, the year, or both. */
 export interface LogTime {
-  /**
-   * yearless: local time of the node, as if in UTC in 1972. zoneless: with a year, without a zone.
-   */
+  /** yearless: local time of the node, as if in UTC in 1972. zoneless: with a year. */
   readonly kind: 'exact' | 'yearless' | 'zoneless';
   readonly ms: number;
 }

@@ -43,18 +43,18 @@ describe('the zone of a log', () => {
   });
 
   test.each<[string, LogTime | undefined, string | undefined]>([
-    ['where nobody knows when it was written', yearless('11-15T12:00:00'), undefined],
+    ['if the modification time is not known', yearless('11-15T12:00:00'), undefined],
     [
-      'where it was written long after its last line',
+      'if it was written long after its last line',
       yearless('11-15T09:52:00'),
       '2026-11-15T10:00:00',
     ],
     [
-      'where the clocks differ by more than any zone',
+      'if the clocks differ by more than any zone',
       yearless('11-13T10:00:00'),
       '2026-11-15T10:00:00',
     ],
-    ['where its last line has no time', undefined, '2026-11-15T10:00:00'],
+    ['if its last line has no time', undefined, '2026-11-15T10:00:00'],
   ])('is not known %s', (_, last, modified) => {
     expect(clockOf(last, modified)).toMatchObject({ offsetMs: 0, isZoneKnown: false });
   });

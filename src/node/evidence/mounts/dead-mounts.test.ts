@@ -22,7 +22,7 @@ describe('the health page', () => {
     ['internal server error: sync Loop took longer than expected\n', 'failing'],
     ['[+]ping ok\r\n[-]syncloop failed: reason withheld\r\n', 'failing'],
     ['[+]ping ok\n[-]log failed: reason withheld\n[+]syncloop ok\n[+]device-plugin ok', 'ok'],
-  ])('%j says that the loop is %s', (text, loop) => {
+  ])('%j means that the loop is %s', (text, loop) => {
     expect(healthIn(text)?.loop).toBe(loop);
   });
 
@@ -72,7 +72,7 @@ test.each([
   ['fusectl', false],
   ['ext4', false],
   ['tmpfs', false],
-])('%s can wait for others: %s', (type, isSuspect) => {
+])('an access to %s can wait for a server: %s', (type, isSuspect) => {
   expect(isSuspectType(type)).toBe(isSuspect);
 });
 
@@ -142,7 +142,7 @@ describe('a probe', () => {
     ['covered-by-another', ['not-probed']],
     ['healthy-with-network-volumes', ['alive']],
     ['recorded-before-live-pods-were-asked', []],
-  ])('on %s sees %j', async (name, states) => {
+  ])('on the node %s returns %j', async (name, states) => {
     expect(await stateOf(fixture(name))).toEqual(states);
   });
 
@@ -185,7 +185,7 @@ describe('the state of a pod', () => {
     ['active-cephfs', 'orphan'],
     ['pod-lives-in-its-cgroup', 'live'],
     ['stopped-sandbox-and-no-list', 'uncertain'],
-  ])('on %s: %s', async (name, state) => {
+  ])('on the node %s is %s', async (name, state) => {
     expect((await lifeOn(fixture(name))).state).toBe(state);
   });
 
@@ -193,7 +193,7 @@ describe('the state of a pod', () => {
     ['S', 'live'],
     ['Z', 'orphan'],
     ['X', 'orphan'],
-  ])('a process of state %s in its cgroup means: %s', async (state, life) => {
+  ])('with a process of state %s in its cgroup is %s', async (state, life) => {
     const maker = fixture('pod-lives-in-its-cgroup');
     for (const [key, value] of maker.answers) {
       if (!key.startsWith('["processes"') || !('answer' in value)) continue;

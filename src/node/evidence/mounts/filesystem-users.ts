@@ -12,9 +12,7 @@ import { readMountTable } from './mount-table.ts';
 import { type HeldMount, openMounts, storedNamespaces } from './open-mounts.ts';
 import { isSuspectType } from './suspect-mounts.ts';
 
-/**
- * What prevents a forced unmount: a user of the filesystem, or something that could not be read.
- */
+/** What prevents a forced unmount: a user of the filesystem, or a failed read. */
 export interface User {
   readonly what: string;
   readonly why: string;

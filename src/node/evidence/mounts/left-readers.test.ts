@@ -84,13 +84,13 @@ describe('a reader that an earlier check left behind', () => {
   });
 
   test.each<[string, Made, string]>([
-    ['whose parent may be at work', { parent: 701 }, 'MainThread (pid 701) lives'],
+    ['whose parent is still running', { parent: 701 }, 'MainThread (pid 701) lives'],
     ['that was just started', { startTime: '99500' }, 'only a moment ago'],
-    ['of another user', { uid: '1000\t0\t0\t0' }, 'it is not of root'],
-    ['that nobody killed', { pending: '0000000000004000' }, 'nobody has killed it'],
+    ['of another user than root', { uid: '1000\t0\t0\t0' }, 'it is not of root'],
+    ['that was not killed', { pending: '0000000000004000' }, 'nobody has killed it'],
     ['that removes', { call: 'unlinkat' }, 'in no call that only reads'],
     ['that writes', { call: null }, 'in no call that only reads'],
-  ])('is not one %s', async (_, reader, why) => {
+  ])('is not a process %s', async (_, reader, why) => {
     const { readers, unknowns } = await collect(fixture(reader));
     expect(readers).toEqual([]);
     expect(unknowns.get(LEFT)).toContain(why);
@@ -118,7 +118,7 @@ describe('a reader that an earlier check left behind', () => {
     [`/host${TARGET}/below`, true],
     [`/proc/812/root${TARGET}-2`, false],
     ['/proc/812/root/var/lib/kubelet/pods/0b5cf1de', false],
-  ])('that holds none may wait there, by its path %s: %s', async (path, isThere) => {
+  ])('without a held mount may wait on this one, by its path %s: %s', async (path, isThere) => {
     const found = waitingReader(await collect(fixture({ path, files: [] })), MOUNTS);
     expect(found?.isSure).toBe(isThere ? false : undefined);
   });
@@ -141,9 +141,9 @@ describe('a held mount', () => {
 
   test.each<[string, Made]>([
     ['an open file', { info: 'pos:\t0\nflags:\t02100002\nmnt_id:\t212\n' }],
-    ['a handle of one that lives', { pending: ALIVE }],
-    ['a handle of a user', { uid: '65534\t65534\t65534\t65534' }],
-  ])('by %s is used, with a hint to its owner', async (_, reader) => {
+    ['a descriptor of a live process', { pending: ALIVE }],
+    ['a descriptor of another user', { uid: '65534\t65534\t65534\t65534' }],
+  ])('by %s is in use, and the message names the process', async (_, reader) => {
     expect((await unknown(fixture(reader)))?.words).toContain('it has the name of a reader');
   });
 
@@ -165,14 +165,14 @@ describe('a reader that was not killed', () => {
   });
 
   test.each<[string, Made]>([
-    ['has its kubediag', { parent: 701 }],
+    ['has a kubediag parent', { parent: 701 }],
     ['runs another program', { program: 'fe:01 132' }],
-    ['is of a user', { uid: '65534\t65534\t65534\t65534' }],
+    ['is of another user than root', { uid: '65534\t65534\t65534\t65534' }],
     ['was killed', { pending: '0000000000000100' }],
     ['has another name', { name: 'kubediag' }],
-    ['has a parent that nobody can see', { parent: 0 }],
-    ['has a parent that is gone by now', { parent: 702 }],
-  ])('is none when it %s', async (_, reader) => {
+    ['has a parent in another PID namespace', { parent: 0 }],
+    ['has a parent that has exited in the meantime', { parent: 702 }],
+  ])('is not a stray if it %s', async (_, reader) => {
     expect(await found(fixture({ ...stray, ...reader }))).toEqual([]);
   });
 });
@@ -222,9 +222,9 @@ describe('on a node with a dead mount and another mount', () => {
   });
 
   test.each<[string, Made, readonly unknown[]]>([
-    ['of ours hides nothing', {}, []],
+    ['is our reader is not reported', {}, []],
     [
-      'that only has its name does',
+      'only has the name of a reader is reported',
       { pending: '0' },
       [
         expect.stringMatching(
@@ -232,7 +232,7 @@ describe('on a node with a dead mount and another mount', () => {
         ),
       ],
     ],
-  ])('a namespace with none but a process %s', async (_, reader, notSeen) => {
+  ])('a namespace whose only process %s', async (_, reader, notSeen) => {
     const maker = onNode(reader);
     for (const pid of [1, 700, 701]) {
       maker.missing('link', `/proc/${pid}/root`).missing('file', `/proc/${pid}/mountinfo`);

@@ -80,9 +80,7 @@ interface Seen {
   readonly notSeen?: string;
 }
 
-/**
- * The processes of each namespace: the kubelet, then the oldest first, because they live longest.
- */
+/** The processes of each namespace: the kubelet, then the oldest, because they live longest. */
 function inhabitants(
   all: readonly ProcessEntry[],
   kubeletPid: number | undefined,

@@ -239,7 +239,7 @@ describe('a table that changes while it is read', () => {
   );
 
   test.each(['4.19.0-25-amd64', '5.7.19', '3.10.0-1160.el7.x86_64', '2.6.32', 'strange'])(
-    'is believed on an older one when two reads in a row agree: %s',
+    'is accepted on an older kernel if two reads in a row agree: %s',
     async (release) => {
       const node = new ChangingNode(`${release}\n`, [a, b, c, c]);
       expect((await collect(node)).mounts).toMatchObject([{ target: '/c' }]);

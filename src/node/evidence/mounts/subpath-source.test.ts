@@ -216,13 +216,13 @@ describe('the target of a subPath mount', () => {
     ['below a root with a longer name', `${ROOT}2${subpath('v')}`],
     ['as a container sees it', '/etc/nginx.log'],
     ['a volume', `${ROOT}${volumes('configmap', 'v')}`],
-    ['a plugin folder', `${ROOT}/plugins${subpath('v')}`],
+    ['a plugin directory', `${ROOT}/plugins${subpath('v')}`],
     ['no index', `${ROOT}/pods/${UID}/volume-subpaths/v/ctr`],
-    ['an index that is none', `${ROOT}/pods/${UID}/volume-subpaths/v/ctr/1a`],
+    ['an invalid index', `${ROOT}/pods/${UID}/volume-subpaths/v/ctr/1a`],
     ['an empty index', `${ROOT}/pods/${UID}/volume-subpaths/v/ctr/`],
     ['something below it', `${ROOT}${subpath('v')}/x`],
     ['something above it', `${ROOT}/pods/a/pods/${UID}/volume-subpaths/v/ctr/1`],
-    ['an end of line in it', `${ROOT}${subpath('v')}\n`],
+    ['a line break in it', `${ROOT}${subpath('v')}\n`],
   ])('is not %s', (_, target) => {
     expect(subpathTarget(target, ROOT)).toBeUndefined();
   });

@@ -2,7 +2,7 @@ import type { Recovery } from '../../model/fault.ts';
 import type { Finding, Proof } from '../../model/finding.ts';
 import type { PodLife } from './orphan-pods.ts';
 
-/** Who knows nothing of an orphan any more, and who could not be asked. */
+/** The sources that do not know an orphaned pod, and those that could not be asked. */
 export function orphanProof(life: PodLife & { state: 'orphan' }): readonly Proof[] {
   const { agreed, needsConfirmation: text } = life;
   if (text === undefined) return agreed;
@@ -10,7 +10,7 @@ export function orphanProof(life: PodLife & { state: 'orphan' }): readonly Proof
   return [...agreed, { claim, text, origin: { source: 'the kubelet' } }];
 }
 
-/** What a plan asks of a person where it is not proven that each pod that it concerns is gone. */
+/** The confirmation that a plan requires if a pod is not proven to be gone. */
 export function orphanConfirmation({
   mustName = [],
 }: Pick<Finding, 'mustName'>): Pick<Recovery, 'confirmation'> {
@@ -24,12 +24,12 @@ export function orphanConfirmation({
 
 const SEPARATOR = ',';
 
-/** Whether the word that a person typed names this pod. */
+/** Whether the word that the user typed names this pod. */
 export function isNamed(podUid: string, confirmed: string | undefined): boolean {
   return confirmed?.split(SEPARATOR).includes(podUid) ?? false;
 }
 
-/** The word that names these pods beside those that it names already. */
+/** The word that names this pod, added to those that the user already named. */
 export function naming(podUid: string, confirmed: string | undefined): string {
   if (confirmed === undefined) return podUid;
   return isNamed(podUid, confirmed) ? confirmed : [confirmed, podUid].join(SEPARATOR);

@@ -8,32 +8,32 @@ import { podsInCgroup } from './pod-of-cgroup.ts';
 import { type Pods, pods } from './pods.ts';
 import { type StaticPods, staticPods } from './static-pods.ts';
 
-/** Whether anybody still needs what lies in the folder of a pod. */
+/** Whether a pod still needs its directory. */
 export type PodLife =
   | { readonly state: 'live'; readonly by: string; readonly origin: Origin }
   | {
       readonly state: 'orphan';
-      /** Who knows nothing of it any more, each with where that was seen. */
+      /** The sources that do not know the pod, each with its origin. */
       readonly agreed: readonly Proof[];
       /**
-       * Not all who could know it could be asked: the kubelet's own list is not at hand or not
-       * whole, or it takes pods from where we cannot look. After a restart of the runtime a live
-       * pod can look just like this for a while, so a person must name the pod before anything of
-       * it is taken away.
+       * Set if not all sources could be asked: the kubelet's list is not available or incomplete,
+       * or the kubelet gets pods from a source that we cannot read. After a restart of the runtime,
+       * a live pod can look like this for a while. So the user must name the pod before anything of
+       * it is removed.
        */
       readonly needsConfirmation?: string;
     }
   | { readonly state: 'uncertain'; readonly why: string };
 
 export interface OrphanPods {
-  /** Asks only as many as it takes: who is seen to run needs no further witness. */
+  /** Asks no more sources than needed: a sign of life is enough. */
   readonly lifeOf: (podUid: string) => Promise<PodLife>;
 }
 
 /**
- * A pod is an orphan when all who could know it agree that they do not. Each of them alone can be
- * wrong: the kubelet's list is not whole right after its start, and old while its loop is dead; a
- * runtime that was restarted has stopped sandboxes of pods that live.
+ * A pod is orphaned if no source knows it. One source is not enough: the kubelet's list is
+ * incomplete after its start, and stale while its loop hangs. After a restart, a runtime has
+ * stopped sandboxes of live pods.
  */
 export const orphanPods = defineEvidence<OrphanPods>({
   id: 'orphan-pods',
@@ -79,8 +79,9 @@ interface Witnesses {
 }
 
 /**
- * Where the kubelet's list cannot be had, its stack may say the same. Not of a static pod: that one
- * gets the same uid when its file comes back, which a kubelet that hangs does not notice.
+ * If the kubelet's list is not available, its stack may show the same. This does not hold for a
+ * static pod: it gets the same uid when its file comes back, and a hanging kubelet does not notice
+ * that.
  */
 async function goneByKubelet(
   podUid: string,
@@ -97,14 +98,14 @@ async function goneByKubelet(
   return { state: 'orphan', agreed };
 }
 
-/** Nobody has shown a sign of life of it; now each must be able to vouch for that. */
+/** No source has shown a sign of life. Now each source must be reliable. */
 function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife {
   const agreed = absencesOf(files);
   const unknown = unknownOfList(listed);
   if (unknown === undefined && listed.known) {
     const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
     const all = [...agreed, { claim, origin: listed.value.origin }];
-    // Its list is whole without them, for as long as it has not heard of them itself.
+    // The list looks complete even if the kubelet has not read these static pods yet.
     const word = files.unreadable === undefined ? {} : { needsConfirmation: files.unreadable };
     return { state: 'orphan', agreed: all, ...word };
   }
@@ -133,11 +134,12 @@ function absencesOf(files: StaticPods): readonly Proof[] {
   ];
 }
 
-/** Why the kubelet's list proves nothing by what it does not hold; undefined when it does. */
+/** Why the absence of a pod from the kubelet's list proves nothing; undefined if it does. */
 function unknownOfList(listed: Attempt<Pods>): string | undefined {
   if (!listed.known) return `the kubelet's own list of pods is not available: ${listed.why}`;
   const isWhole = listed.value.pods.some(({ isFromApi }) => isFromApi);
-  // Until the API server was heard, the list holds static pods alone, or nothing.
+  // Until the kubelet has heard from the API server, the list contains only static pods, or
+  // nothing.
   return isWhole ? undefined : "the kubelet's list holds no pod from the API server (yet)";
 }
 
@@ -162,7 +164,7 @@ function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
   if (!running.known) return running;
   const byPod = new Map<string, ProcessEntry>();
   for (const process of running.value) {
-    // What has ended and only waits to be reaped needs nothing any more.
+    // A zombie needs nothing.
     if (process.state === 'Z' || process.state === 'X') continue;
     for (const path of process.cgroups) {
       for (const uid of podsInCgroup(path)) byPod.set(uid, process);
@@ -172,7 +174,7 @@ function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
 }
 
 // 0123456789abcdef0123456789abcdef
-/** The uid of a static pod is made from its file: the same file gets the same uid again. */
+/** The uid of a static pod is a hash of its file: the same file gets the same uid. */
 export function isStaticPodUid(podUid: string): boolean {
   return /^[0-9a-f]{32}$/.test(podUid);
 }

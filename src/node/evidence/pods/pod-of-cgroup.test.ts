@@ -19,11 +19,11 @@ test.each([
   ['/machine.slice/podman-4711.scope', undefined],
   ['/podman/4711', undefined],
   ['/kubepods', undefined],
-])('%s is of pod %s', (path, uid) => {
+])('%s belongs to pod %s', (path, uid) => {
   expect(podOfCgroup(['/', path])).toBe(uid);
   if (uid !== undefined) expect(podsInCgroup(path)).toContain(uid);
 });
 
-test("who looks for signs of life takes what is outside of the kubelet's folders too", () => {
+test("podsInCgroup also finds pods outside of the kubelet's cgroups", () => {
   expect(podsInCgroup(`/other/pod${UID}/4f0c`)).toEqual([UID]);
 });

@@ -5,14 +5,14 @@
 const POD = /(?:^|[/-])pod([0-9a-z]+(?:[-_][0-9a-z]+)*)(?=\.slice|\/|$)/gi;
 
 /**
- * All that may be the uid of a pod in the path of a cgroup, also where "/podman/" is none: code that
- * looks for signs of life must miss none, and no pod has such a uid.
+ * Everything in a cgroup path that may be a pod uid, even "man" in "/podman/": a search for signs
+ * of life must miss none, and no pod has that uid.
  */
 export function podsInCgroup(path: string): readonly string[] {
   return Array.from(path.matchAll(POD), ([, uid = '']) => uid.replaceAll('_', '-'));
 }
 
-/** The uid of the pod that a process belongs to, from its cgroups; undefined for any other. */
+/** The pod uid of a process, from its cgroups; undefined if it is in no pod. */
 export function podOfCgroup(cgroups: readonly string[]): string | undefined {
   for (const path of cgroups) {
     const at = path.indexOf('kubepods');

@@ -20,7 +20,7 @@ test.each([
   expect(podPathOf(path, ROOTS)).toEqual({ podUid: UID, rest, ...more });
 });
 
-test('the root may be named by a link', () => {
+test('the root may be a link', () => {
   const rest = 'volume-subpaths/conf/app/0';
   const path = `/var/lib/kubelet/pods/${UID}/${rest}`;
   expect(podPathOf(path, ROOTS)).toEqual({ podUid: UID, rest, volume: 'conf' });
@@ -33,7 +33,7 @@ test.each([
   '/data/kubelet/pods/../x',
   '/data/kubelet/plugins/a',
   '/',
-])('not of a pod: %s', (path) => {
+])('%s is not a path of a pod', (path) => {
   expect(podPathOf(path, ROOTS)).toBeUndefined();
 });
 
@@ -41,11 +41,11 @@ test.each([
   ['/var/lib/kubelet/pods/a', '/data/kubelet/pods/a'],
   ['/var/lib/kubelet2/pods/a', '/var/lib/kubelet2/pods/a'],
   ['/data/kubelet/pods/a', '/data/kubelet/pods/a'],
-])('%s is %s for the mount table', (path, expected) => {
+])('%s is %s in the mount table', (path, expected) => {
   expect(resolvedPath(path, ROOTS)).toBe(expected);
 });
 
-test('without a link every path stays', () => {
+test('without a link a path is not changed', () => {
   expect(resolvedPath('/var/lib/kubelet/a', { root: '/var/lib/kubelet' })).toBe(
     '/var/lib/kubelet/a',
   );

@@ -1,15 +1,15 @@
-/** A path in the kubelet's folder of a pod. */
+/** A path below the kubelet's directory of a pod. */
 export interface PodPath {
   readonly podUid: string;
-  /** What lies below the pod's folder: "volumes/kubernetes.io~csi/pvc-1/mount". */
+  /** The path relative to the pod's directory: "volumes/kubernetes.io~csi/pvc-1/mount". */
   readonly rest: string;
-  /** kubernetes.io~csi; absent outside of volumes. */
+  /** kubernetes.io~csi; not set outside of volumes. */
   readonly plugin?: string;
-  /** The name of the volume's folder, or of the volume of a subPath. */
+  /** The name of the volume's directory, or the volume of a subPath. */
   readonly volume?: string;
 }
 
-/** The kubelet's root as it is, and as it was named where that leads over a link. */
+/** The kubelet's resolved root, and the configured one if that is a link. */
 export interface Roots {
   readonly root: string;
   readonly configuredRoot?: string | undefined;
@@ -18,7 +18,7 @@ export interface Roots {
 // 6f1c2a9e-0b51-4d0c-9a3e-1f2a3b4c5d6e, and 32 digits of a static pod
 const POD_UID = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/i;
 
-/** Reads a path as one of a pod, below the kubelet's root as it is or as it was named. */
+/** Parses a path below the kubelet's resolved or configured root as a path of a pod. */
 export function podPathOf(path: string, { root, configuredRoot }: Roots): PodPath | undefined {
   const top = [root, configuredRoot].find(
     (one) => one !== undefined && path.startsWith(`${one}/pods/`),
@@ -35,7 +35,7 @@ export function podPathOf(path: string, { root, configuredRoot }: Roots): PodPat
   return { podUid, rest };
 }
 
-/** The same path below the resolved root, as the mount table names it. */
+/** The same path below the resolved root, as in the mount table. */
 export function resolvedPath(path: string, { root, configuredRoot }: Roots): string {
   if (configuredRoot === undefined || !path.startsWith(`${configuredRoot}/`)) return path;
   return `${root}${path.slice(configuredRoot.length)}`;

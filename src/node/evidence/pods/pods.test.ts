@@ -31,7 +31,7 @@ const pod = {
 
 const listOf = (...items: readonly unknown[]) => JSON.stringify({ kind: 'PodList', items });
 
-test('a pod is read with all that decides whether a container is to run', () => {
+test('parses everything that decides whether a container should run', () => {
   expect(parsePods(listOf(pod), 'x')).toEqual([
     {
       uid: 'u1',
@@ -52,20 +52,20 @@ test('a pod is read with all that decides whether a container is to run', () => 
   ]);
 });
 
-test('an annotation cannot make one pod pass for another', () => {
+test('an annotation cannot change the uid of a pod', () => {
   const annotations = { 'kubernetes.io/config.hash': 'cafe' };
   const [parsed] = parsePods(listOf({ ...pod, metadata: { ...pod.metadata, annotations } }), 'x');
   expect(parsed?.uid).toBe('u1');
 });
 
-test('what a program wrote at its end is not taken for the words of the runtime', () => {
+test('the termination message of a program is not a message of the runtime', () => {
   const terminated = { exitCode: 1, reason: 'Error', message: 'error mounting, says the program' };
   const status = { containerStatuses: [{ name: 'app', state: { terminated } }] };
   const [parsed] = parsePods(listOf({ ...pod, status }), 'x');
   expect(parsed?.containerStatuses[0]?.messages).toEqual([]);
 });
 
-test('what a pod does not say is as Kubernetes has it by default', () => {
+test('missing fields have the defaults of Kubernetes', () => {
   const bare = { metadata: { name: 'web-0', uid: 'u1' }, spec: { volumes: [{}, null] } };
   expect(parsePods(listOf(bare), 'x')).toEqual([
     {
@@ -91,12 +91,12 @@ test.each([
   ['Failed', true],
   ['Running', false],
   ['Unknown', false],
-])('a pod that is %s has finished: %s', (phase, isFinished) => {
+])('a pod in phase %s has finished: %s', (phase, isFinished) => {
   const [parsed] = parsePods(listOf({ ...pod, status: { phase } }), 'x');
   expect(parsed?.isFinished).toBe(isFinished);
 });
 
-test('a pod that is being deleted, from the API server', () => {
+test('parses a pod from the API server that is being deleted', () => {
   const metadata = {
     ...pod.metadata,
     deletionTimestamp: '2026-04-04T16:30:00Z',
@@ -107,13 +107,13 @@ test('a pod that is being deleted, from the API server', () => {
   ]);
 });
 
-test('a kubelet without pods writes null', () => {
+test('a kubelet without pods returns null', () => {
   expect(parsePods('{"kind":"PodList","apiVersion":"v1","metadata":{},"items":null}', 'x')).toEqual(
     [],
   );
 });
 
-describe('what is no list of pods is malformed, never an empty list', () => {
+describe('a malformed pod list is an error, never an empty list', () => {
   test.each([
     ['nothing', ''],
     ['cut off', listOf(pod).slice(0, -20)],
@@ -128,7 +128,7 @@ describe('what is no list of pods is malformed, never an empty list', () => {
   });
 });
 
-test('whatever the kubelet sends, it is pods or a ReadError', () => {
+test('any answer of the kubelet becomes pods or a ReadError', () => {
   const body = fc.oneof(
     fc.json(),
     fc.string({ unit: 'binary' }),

@@ -5,15 +5,15 @@ import { type KubeletPage, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { askPage, firstAnswer, pagesOf, requireRunning } from '../kubelet/kubelet-page.ts';
 
-/** A pod as the kubelet knows it. Its container states are those last sent to the API server. */
+/** A pod in the kubelet's list. Its container states are those last sent to the API server. */
 export interface Pod {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
   readonly isTerminating: boolean;
-  /** Whether it comes from the API server; a static pod is read from a file. */
+  /** Whether it comes from the API server. A static pod comes from a file or a URL. */
   readonly isFromApi: boolean;
-  /** Succeeded or Failed: none of its containers will be started again. */
+  /** Succeeded or Failed: its containers are not started again. */
   readonly isFinished: boolean;
   readonly restartPolicy: string;
   readonly initContainers: readonly string[];
@@ -23,16 +23,16 @@ export interface Pod {
 
 export interface PodVolume {
   readonly name: string;
-  /** configMap, secret, projected, downwardAPI, emptyDir... as the pod's specification calls it. */
+  /** configMap, secret, projected, downwardAPI, emptyDir... as in the pod spec. */
   readonly kind: string;
-  /** The name of the object it is made from, where there is one. */
+  /** The name of the API object that it is created from, if any. */
   readonly object?: string | undefined;
 }
 
 export interface PodContainerStatus {
   readonly name: string;
   readonly restartCount: number;
-  /** Why it could not be made or started. What the program itself said at its end is not among it. */
+  /** Why it could not be created or started, without termination messages of the program. */
   readonly messages: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export const pods = defineEvidence<Pods>({
   },
 });
 
-/** What is made of each pod in the kubelet's list, which is whole as the API server has it. */
+/** Applies `each` to every pod in the kubelet's list, which has all fields of the API object. */
 export async function readPodItems<T>(
   snapshot: Snapshot,
   each: (item: unknown, origin: string | Origin) => T,
@@ -86,11 +86,11 @@ function itemsIn<T>(
   origin: string | Origin,
   each: (item: unknown, origin: string | Origin) => T,
 ): readonly T[] {
-  // One after another: all of them at once would take more memory than the rest of a check.
+  // One after another: all at once would take more memory than the rest of a check.
   const parsed = asJson(origin, () => mapJsonItems(body, 'items', (item) => each(item, origin)));
   if (parsed) return parsed;
   const list = asJson(origin, () => parseJson(body));
-  // An empty list is written as null by a kubelet that has no pods.
+  // A kubelet without pods writes null for an empty list.
   if (fieldAt(list, 'items') === null) return [];
   const items = listAt(list, 'items');
   if (!items) throw new ReadError('malformed', origin, 'it is not a list of pods');
@@ -143,7 +143,7 @@ function parseVolume(item: unknown): PodVolume {
   };
 }
 
-/** Reasons under which a message is the runtime's or the kubelet's own, not the program's. */
+/** With these reasons, the message is from the runtime or the kubelet, not from the program. */
 const START_REASONS: ReadonlySet<string> = new Set([
   'CreateContainerError',
   'RunContainerError',

@@ -19,7 +19,7 @@ const ADDRESS = 'https://manifests.example/pods?token=hunter2';
 test.each([
   ['a flag', ['--manifest-url', ADDRESS], ''],
   ['a file', ['--config=/etc/kubelet.yaml'], `staticPodURL: ${ADDRESS}\n`],
-])('static pods from an address, set by %s, could not be read', async (_, args, config) => {
+])('static pods from a URL, set by %s, cannot be read', async (_, args, config) => {
   const reported = (maker: NodeMaker) =>
     maker
       .file('/proc/812/cmdline', `kubelet\0${[...args, '--read-only-port=10255'].join('\0')}\0`)
@@ -29,16 +29,16 @@ test.each([
     state: 'orphan',
     needsConfirmation: expect.stringContaining('staticPodURL'),
   });
-  // The address may hold a secret.
+  // The URL may contain a secret.
   expect(JSON.stringify(life)).not.toContain('hunter2');
-  // Where the kubelet's own list does not vouch either, nobody does.
+  // If the kubelet's list is not reliable either, the pod is unknown.
   expect(await lifeOn(reported(fixture('latent-list-of-static-pods-only')))).toMatchObject({
     state: 'uncertain',
     why: expect.stringContaining('staticPodURL'),
   });
 });
 
-test('an address that was taken back by an empty value is none', async () => {
+test('an address that a later empty value resets is not set', async () => {
   const maker = fixture('active-cephfs');
   const args = ['--config=/etc/kubelet.yaml', '--manifest-url=', '--read-only-port=10255'];
   maker
@@ -47,7 +47,7 @@ test('an address that was taken back by an empty value is none', async () => {
   expect(await lifeOn(maker)).not.toHaveProperty('needsConfirmation');
 });
 
-test('of an address of static pods a bundle only has whether there is one', () => {
+test('a bundle contains only whether a static pod URL is set', () => {
   const path = `/proc/812/root/var/lib/kubelet/config.yaml`;
   const stored = (value: string) =>
     redactAnswer('file', { path }, `kind: KubeletConfiguration\nstaticPodURL: "${value}"\n`);
@@ -66,7 +66,7 @@ const VIEW = '/proc/812/root/etc/manifests';
 const staticPodsOn = (maker: NodeMaker) => takeSnapshot(maker.build()).of(staticPods);
 const manifest = (uid: string) => `apiVersion: v1\nkind: Pod\nmetadata: {uid: ${uid}}\n`;
 
-test('the uids of static pods are read from all files of their directory but hidden ones', async () => {
+test('reads the uids of static pods from all files of the directory except hidden ones', async () => {
   const maker = makeFolder(withPath(), '/proc/812/root', '/etc/manifests');
   maker
     .folder(VIEW, ['b.yaml', '.swp', 'a.json'])
@@ -80,7 +80,7 @@ test('the uids of static pods are read from all files of their directory but hid
   });
 });
 
-test('the path of static pods may be a single file, or lead nowhere', async () => {
+test('the path of static pods may be a single file, or not exist', async () => {
   const single = makeFolder(withPath(), '/proc/812/root', '/etc/manifests', { type: 'file' });
   single.file(VIEW, manifest('c3'));
   expect(await staticPodsOn(single)).toMatchObject({ uids: new Set(['c3']), isNone: false });
@@ -88,7 +88,7 @@ test('the path of static pods may be a single file, or lead nowhere', async () =
   expect(await staticPodsOn(nowhere)).toMatchObject({ uids: new Set(), isNone: true });
 });
 
-test('a directory with more files than we read is too large', async () => {
+test('a directory with files over the limit is too large', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `${index}.yaml`);
   const maker = makeFolder(withPath(), '/proc/812/root', '/etc/manifests');
   maker.folder(VIEW, names(CONFIG_FILES_MAX + 1));

@@ -7,15 +7,15 @@ import { CONFIG_CHARACTERS_MAX, CONFIG_FILES_MAX } from '../limits.ts';
 import { absolutePath, unlessMissing } from '../text/file-path.ts';
 import { yamlValue } from '../text/yaml-value.ts';
 
-/** The pods that the kubelet reads from files of this node, and whether it has others. */
+/** The static pods in files of this node, and whether there may be others. */
 export interface StaticPods {
-  /** Uids that stand in the files themselves; without one the kubelet makes it, of 32 digits. */
+  /** Uids in the files. If a file has none, the kubelet generates 32 hexadecimal digits. */
   readonly uids: ReadonlySet<string>;
-  /** There is no such file at all. */
+  /** There is no such file. */
   readonly isNone: boolean;
-  /** Why there may be static pods beside these, of which we cannot ask anybody. */
+  /** Why there may be other static pods that we cannot read. */
   readonly unreadable?: string;
-  /** What can be said of a pod whose uid is not among them. */
+  /** What follows for a pod whose uid is not among them. */
   readonly claim: string;
   readonly origin: Origin;
 }
@@ -25,11 +25,11 @@ export const staticPods = defineEvidence<StaticPods>({
   title: 'Static pods of this node',
   collect: async (snapshot) => {
     const { staticPodPath, process, unknowns, hasStaticPodUrl } = await snapshot.of(kubelet);
-    // Of what stands in a file that we could not read, an address may be a part.
+    // A file that could not be read may set a URL.
     const reasons = hasStaticPodUrl ? [FROM_AN_ADDRESS, ...unknowns] : unknowns;
     const unreadable = reasons.length > 0 ? { unreadable: reasons.join('; ') } : {};
     if (!process || staticPodPath === undefined) {
-      // If their path is set in a file that we could not read, it may have some nevertheless.
+      // A file that could not be read may set their path.
       if (unknowns.length > 0) throw new ReadError('failed', 'static pods', unknowns.join('; '));
       const claim = 'the kubelet has no folder of static pods';
       return { uids: new Set(), isNone: true, claim, origin: SETTINGS, ...unreadable };
@@ -52,13 +52,13 @@ const SETTINGS: Origin = { source: "the kubelet's settings" };
 const FROM_AN_ADDRESS =
   'the kubelet takes static pods from an address too (staticPodURL), which cannot be asked';
 
-/** The path may name a folder of them, or one of them. */
+/** The path may be a directory, or a single file. */
 async function filesAt(snapshot: Snapshot, view: string): Promise<readonly string[]> {
   const status = await unlessMissing(snapshot.node.ask('status', { path: view }));
   if (!status) return [];
   if (status.type === 'file') return [view];
   const names = await snapshot.node.ask('folder', { path: view });
-  // The kubelet passes over what begins with a dot.
+  // The kubelet skips names that begin with a dot.
   const files = names.filter((name) => !name.startsWith('.'));
   if (files.length > CONFIG_FILES_MAX) throw new ReadError('too-large', view);
   return files.toSorted().map((name) => `${view}/${name}`);
@@ -66,6 +66,6 @@ async function filesAt(snapshot: Snapshot, view: string): Promise<readonly strin
 
 function uidIn(text: string, source: string): string | undefined {
   if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
-  // What is neither YAML nor JSON, the kubelet makes no pod of.
+  // The kubelet ignores a file that is neither YAML nor JSON.
   return textAt(yamlValue(text)?.value, 'metadata', 'uid');
 }

@@ -1,4 +1,4 @@
-/** The words of "/proc/<pid>/cmdline": one NUL after each. */
+/** The words of "/proc/<pid>/cmdline", each terminated by NUL. */
 export function parseCommandLine(text: string): readonly string[] {
   // "/usr/bin/kubelet\0--root-dir=/var/lib/kubelet\0"
   const args = text.split('\0');
@@ -7,9 +7,9 @@ export function parseCommandLine(text: string): readonly string[] {
 }
 
 /**
- * All values of one flag, in order. The kubelet takes "--flag=value" and "--flag value", a single
- * dash for some programs, and "_" for "-". Only the caller knows that its flag takes a value, so a
- * flag is looked for by name; the list is never parsed as a whole.
+ * All values of one flag, in order. The kubelet accepts "--flag=value" and "--flag value", for some
+ * programs a single dash, and "_" for "-". Only the caller knows whether a flag takes a value, so a
+ * flag is searched by name, and the command line is never parsed completely.
  */
 export function flagValues(args: readonly string[], ...names: readonly string[]): string[] {
   const values: string[] = [];
@@ -29,7 +29,7 @@ export function flagValues(args: readonly string[], ...names: readonly string[])
   return values;
 }
 
-/** The value that counts: the last one. */
+/** The last value, which takes effect. */
 export function flagValue(
   args: readonly string[],
   ...names: readonly string[]
@@ -56,7 +56,7 @@ export function splitFlag(
   return { name: (found[1] ?? '').replaceAll('_', '-'), value: found[2] };
 }
 
-/** The first word that is no flag, after the program itself: "server" in "k3s server --debug". */
+/** The first word after the program that is not a flag: "server" in "k3s server --debug". */
 export function subCommand(args: readonly string[]): string | undefined {
   return args.slice(1).find((word) => !word.startsWith('-'));
 }

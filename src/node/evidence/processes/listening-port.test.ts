@@ -17,7 +17,7 @@ test.each([
   expect(listensOn(`${HEAD}\n${socket(address, state)}\n`, 1883)).toBe(expected);
 });
 
-describe('a container that serves a broker', () => {
+describe('a container with a broker', () => {
   const ID = '4f0c2a9e';
   const node = (tables: Readonly<Record<string, string>>, cgroup = `/kubepods/pod1/${ID}`) => {
     const maker = new NodeMaker();
@@ -28,12 +28,12 @@ describe('a container that serves a broker', () => {
   };
   const LISTENS = socket('00000000:075B', '0A');
 
-  test('listens in the network of its process', async () => {
+  test('listens in the network namespace of its process', async () => {
     expect(await isServing(node({ tcp: LISTENS, tcp6: HEAD }), ID)).toBe(true);
     expect(await isServing(node({ tcp: HEAD, tcp6: LISTENS }), ID)).toBe(true);
   });
 
-  test('does not, where nobody listens, nothing can be read, or it has no process', async () => {
+  test('does not if no process listens, a read fails, or the container has no process', async () => {
     expect(await isServing(node({ tcp: HEAD, tcp6: HEAD }), ID)).toBe(false);
     expect(await isServing(node({}), ID)).toBe(false);
     expect(await isServing(node({ tcp: LISTENS }, '/kubepods/pod1/other'), ID)).toBe(false);

@@ -1,11 +1,11 @@
 import { attempt, type Snapshot } from '../../model/evidence.ts';
 
-/** MQTT without encryption. */
+/** MQTT without TLS. */
 const BROKER_PORT = 1883;
 
 /**
- * Whether somebody listens on the port of a broker in the network that this container lives in. Not
- * knowing is no: nothing hangs on it but a sentence.
+ * Whether a process listens on the MQTT port in the network namespace of this container. Returns
+ * false if unknown, because only a sentence of the report depends on it.
  */
 export async function isServing(snapshot: Snapshot, containerId: string): Promise<boolean> {
   const all = await attempt(snapshot.node.ask('processes', { all: 'processes' }));
@@ -21,7 +21,7 @@ export async function isServing(snapshot: Snapshot, containerId: string): Promis
   return false;
 }
 
-/** Of /proc/<pid>/net/tcp and its like. */
+/** Parses /proc/<pid>/net/tcp or tcp6. */
 export function listensOn(table: string, port: number): boolean {
   return table.split('\n').some((line) => {
     //    0: 00000000:075B 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1883  0 51327 1

@@ -68,17 +68,17 @@ describe('the holder of the lock', () => {
       'waits for the same lock',
       goroutine(7, 'semacquire, 5 minutes', ...LOCK, `${MANAGER}.syncPod`),
     ],
-    ['waits for its next work', goroutine(7, 'select, 5 minutes', `${MANAGER}.Start`)],
+    ['waits for its next event', goroutine(7, 'select, 5 minutes', `${MANAGER}.Start`)],
     [
-      'is inside another object',
+      'is in a method of another object',
       inside(7, 'IO wait, 5 minutes', 'a.b').replaceAll('status', 'pleg'),
     ],
-  ])('is nobody who %s', (_, other) => {
+  ])('is not a goroutine that %s', (_, other) => {
     const { dump, waiting } = firstOf(WAITING, other);
     expect(holderOf(waiting, dump)).toBeUndefined();
   });
 
-  test('is not named where two could be the one and wait for different things', () => {
+  test('is not named if two candidates wait for different things', () => {
     const one = inside(7, 'IO wait, 5 minutes', 'internal/poll.runtime_pollWait');
     const same = firstOf(
       WAITING,

@@ -2,11 +2,11 @@ import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/gorou
 import type { FrameRow } from '../stacks/frame-table.ts';
 import { callsOf, isOneOf, matchesOf } from '../stacks/stack-match.ts';
 
-/** Who holds a lock that another goroutine waits for, as far as a dump shows it. */
+/** The goroutine that holds a lock that another goroutine waits for, if a dump shows it. */
 export interface LockHolder {
   readonly id: number | null;
   readonly minutes: number | null;
-  /** Its innermost call: what the lock is held up by. */
+  /** Its innermost call: what the holder waits for. */
   readonly leaf: Frame;
   readonly row: FrameRow | null;
 }
@@ -21,15 +21,15 @@ export function isLocked(group: GoroutineGroup): boolean {
   const calls = callsOf(group);
   const inner = calls.slice(0, outermostLockCall(calls));
   if (inner.some(({ function: name }) => isOneOf(name, LOCKS))) return true;
-  // A group of goroutines that is waited for is in the same state on older Go.
+  // On older Go, a goroutine in WaitGroup.Wait has the same state.
   const isOther = inner.some(({ function: name }) => name.startsWith('sync.(*'));
   return !isOther && group.state !== null && LOCK_STATES.test(group.state);
 }
 
 /**
- * A goroutine that is inside the methods of the same object and waits for something else, for a long
- * time if the dump has it. When several could be the one and they wait for different things, none
- * is named: a wrong cause is worse than none.
+ * A goroutine that is in a method of the same object and waits for something else, for a long time
+ * if the dump shows times. If several candidates wait for different things, none is named: a wrong
+ * cause is worse than none.
  */
 export function holderOf(waiting: GoroutineGroup, dump: GoroutineDump): LockHolder | undefined {
   const owner = ownerOf(waiting);
@@ -54,7 +54,7 @@ function outermostLockCall(calls: readonly Frame[]): number {
   return at < 0 ? calls.length : at;
 }
 
-/** "k8s.io/kubernetes/pkg/kubelet/status.(*manager)", whose method wants the lock. */
+/** "k8s.io/kubernetes/pkg/kubelet/status.(*manager)", whose method waits for the lock. */
 function ownerOf(group: GoroutineGroup): string | undefined {
   const calls = callsOf(group);
   const caller = calls[outermostLockCall(calls)]?.function;
@@ -64,6 +64,6 @@ function ownerOf(group: GoroutineGroup): string | undefined {
 function isInside(group: GoroutineGroup, owner: string): boolean {
   const calls = callsOf(group);
   const own = calls.findIndex(({ function: name }) => name.startsWith(`${owner}.`));
-  // A loop of that object which waits for its next work holds nothing.
+  // A loop of that object that waits for work holds no lock.
   return own >= 0 && !(own === 0 && IDLE_STATES.has(group.state));
 }

@@ -3,8 +3,8 @@ import { type FileStatus, ReadError } from '../../model/node-reader.ts';
 import { resolvePath } from '../text/file-path.ts';
 
 /**
- * A program is run as root only when nobody but root can have put it there: the file and every
- * folder and link on the way are root's, and nobody else may write. Returns where it really is.
+ * We execute a program as root only if root alone could have written it: root owns the file and
+ * every directory and link on the path, and no other user may write. Returns the resolved path.
  */
 export async function trustedFile(snapshot: Snapshot, view: string, path: string): Promise<string> {
   checkTrusted(path, '/', await snapshot.node.ask('status', { path: view || '/' }));
@@ -23,7 +23,7 @@ function checkTrusted(path: string, here: string, { type, mode, owner }: FileSta
   if (owner !== 0) {
     throw new ReadError('unsupported', path, `not run, for ${here} is not root's`);
   }
-  // The mode of a link means nothing.
+  // The mode of a symbolic link has no meaning.
   if (type !== 'link' && (mode & WRITABLE_BY_OTHERS) !== 0) {
     throw new ReadError('unsupported', path, `not run, for others than root may write ${here}`);
   }

@@ -35,18 +35,18 @@ describe('a crash loop', () => {
     expect(recentExits(events)).toHaveLength(count);
   });
 
-  test('needs three of them', () => {
+  test('needs three exits', () => {
     expect(isCrashLoop([exited(0), exited(10)])).toBe(false);
     expect(isCrashLoop([exited(0), exited(10), exited(20)])).toBe(true);
   });
 });
 
-test('the last stop or start before an event says whether somebody asked for it', () => {
+test('the last stop or start before an event shows whether it was requested', () => {
   const events = [event(0, 'unit-stopping'), exited(1), started(2), exited(3)];
   expect(events.map((_, index) => isAskedFor(events, index))).toEqual([false, true, true, false]);
 });
 
-describe('the longest life', () => {
+describe('the longest run', () => {
   test.each<[string, readonly UnitEvent[], number | undefined]>([
     ['of one run', [started(0), exited(40)], 40],
     [

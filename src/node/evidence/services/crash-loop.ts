@@ -1,14 +1,14 @@
 import { CRASH_LOOP_EXITS_MIN, CRASH_LOOP_MS } from '../limits.ts';
 import type { UnitEvent } from './service-unit.ts';
 
-/** Whether a service ended with an error several times within minutes of its last event. */
+/** Whether a service exited with an error several times within minutes of its last event. */
 export function isCrashLoop(events: readonly UnitEvent[]): boolean {
   return recentExits(events).length >= CRASH_LOOP_EXITS_MIN;
 }
 
 /**
- * Its ends with an error, without those that systemd asked for (`systemctl restart`): k3s exits with
- * code 1 then, too.
+ * The exits with an error, without those that systemd requested (`systemctl restart`): k3s exits
+ * with code 1 then, too.
  */
 export function recentExits(events: readonly UnitEvent[]): readonly UnitEvent[] {
   const last = events.at(-1)?.time?.getTime() ?? 0;
@@ -22,7 +22,7 @@ export function recentExits(events: readonly UnitEvent[]): readonly UnitEvent[] 
   );
 }
 
-/** Whether systemd was stopping the service when this happened. */
+/** Whether systemd was stopping the service at this event. */
 export function isAskedFor(events: readonly UnitEvent[], index: number): boolean {
   const before = events
     .slice(0, index)
@@ -31,8 +31,8 @@ export function isAskedFor(events: readonly UnitEvent[], index: number): boolean
 }
 
 /**
- * How long the last runs lasted from a start to an end, the longest of them, in seconds; undefined
- * when none is known. The first run of a crash loop does not count: it may have lasted for months.
+ * The longest of the last runs in seconds; undefined if none is known. The first run of a crash
+ * loop does not count: it may have lasted for months.
  */
 export function longestLifeS(events: readonly UnitEvent[]): number | undefined {
   const lives: number[] = [];

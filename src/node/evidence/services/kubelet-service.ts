@@ -12,27 +12,27 @@ import { unlessMissing } from '../text/file-path.ts';
 import { type ServiceUnit, serviceUnit } from './service-unit.ts';
 import { changeUnderWay, waitsForRestart } from './unit-change.ts';
 
-/** Whether a kubelet runs on this node, and if not, what is known of its end. */
+/** Whether a kubelet runs on this node, and if not, what is known about its exit. */
 export type KubeletService =
   | {
       readonly state: 'running';
       readonly pid: number;
       readonly root: string;
       readonly isPaused: boolean;
-      /** Of one that began a moment ago: since when, and what its service manager says of that. */
+      /** Set if it started a moment ago: its age, and the state of its systemd unit. */
       readonly young?: { readonly ageS: number; readonly unit: ServiceUnit };
     }
   | {
       readonly state: 'not-running';
-      /** Absent where none of the usual directories of a kubelet exists. */
+      /** Not set if no default root directory of a kubelet exists. */
       readonly root?: string;
       /** Pods that have a directory below the kubelet's root. */
       readonly podFolders: number;
-      /** Pods of which a process runs. */
+      /** Pods with a running process. */
       readonly livePods: number;
       readonly unit: ServiceUnit;
     }
-  /** No kubelet, and no directory of one. */
+  /** Neither a kubelet nor a root directory of one. */
   | { readonly state: 'absent' }
   | { readonly state: 'uncertain'; readonly why: string };
 
@@ -42,7 +42,7 @@ export const kubeletService = defineEvidence<KubeletService>({
   collect: async (snapshot) => {
     const found = await snapshot.of(kubelet);
     if (found.presence === 'running') return runningService(snapshot, found);
-    // What may be the kubelet is named with the whole report; more is not to be said here.
+    // The report already names the process that may be the kubelet.
     if (found.contradiction !== undefined) return { state: 'absent' };
     return missingService(snapshot, found);
   },
@@ -54,7 +54,7 @@ async function runningService(snapshot: Snapshot, found: Kubelet): Promise<Kubel
   const running = { state: 'running', pid, root, isPaused } as const;
   const uptime = await attempt(uptimeOf(snapshot));
   if (!uptime.known) {
-    // A recording of an earlier version: that it ran is known all the same.
+    // An earlier version made the recording: it still shows that the kubelet runs.
     if (uptime.error.failure === 'not-recorded') return running;
     throw uptime.error;
   }
@@ -81,7 +81,7 @@ async function missingService(snapshot: Snapshot, found: Kubelet): Promise<Kubel
   return { state: 'not-running', root, podFolders: pods.length, livePods, unit };
 }
 
-/** Most such machines are no nodes; but a kubelet may have its root where nobody would look. */
+/** Most such machines are not nodes, but a kubelet may have an unusual root. */
 function withoutRoot(unit: ServiceUnit, livePods: number): KubeletService {
   const { state, unasked } = unit;
   if (state && (state.active === 'failed' || waitsForRestart(state))) {
@@ -99,7 +99,7 @@ function withoutRoot(unit: ServiceUnit, livePods: number): KubeletService {
   };
 }
 
-/** Why a kubelet could run that we do not see: without rights, or from within a container. */
+/** Why a kubelet may run that we do not see: missing privileges, or we run in a container. */
 async function hiddenProcesses(
   snapshot: Snapshot,
   all: readonly ProcessEntry[],
@@ -120,7 +120,7 @@ async function hiddenProcesses(
     : "no kubelet process is visible, but this container may not see the node's processes: run it with hostPID, or on the node";
 }
 
-/** Whatever shows that a kubelet may run after all: one that began meanwhile, or has another name. */
+/** Any sign that a kubelet may run: it started in the meantime, or has another name. */
 function otherSign(
   all: readonly ProcessEntry[],
   rejected: readonly RejectedProcess[],
@@ -140,7 +140,7 @@ function otherSign(
   return `systemd reports ${state.unit} as active, but no kubelet process is visible; if it has another name: --kubelet-pid`;
 }
 
-/** Services are started one after another at boot: one that has not run yet was not stopped. */
+/** Services start one after another at boot: a service that has not run yet was not stopped. */
 async function bootSign(snapshot: Snapshot, unit: ServiceUnit): Promise<string | undefined> {
   const { state, hasNoUnit, events, lastLines } = unit;
   const isSettled = state && (state.active !== 'inactive' || NEVER_STARTED.has(state.enabled));

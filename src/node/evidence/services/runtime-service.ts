@@ -13,25 +13,25 @@ import { kubeletService } from './kubelet-service.ts';
 import { type ServiceUnit, serviceUnit } from './service-unit.ts';
 import { changeUnderWay, waitsForRestart } from './unit-change.ts';
 
-/** Whether the container runtime answers at the socket that the kubelet uses, and if not, how. */
+/** Whether the container runtime answers at the socket of the kubelet, and if not, how it fails. */
 export type RuntimeService =
   | { readonly state: 'answers' }
   | {
       readonly state: 'silent';
-      /** refused: nothing listens. missing: there is no socket. timeout: it is connected, and silent. */
+      /** refused: nothing listens. missing: no socket. timeout: connected, but no answer. */
       readonly how: 'refused' | 'missing' | 'timeout';
       readonly socket: string;
-      /** Who named this socket: "the kubelet (process 812)". */
+      /** The source of the socket: "the kubelet (process 812)". */
       readonly namedBy: string;
-      /** What the two calls ended with. */
+      /** The errors of the two calls. */
       readonly calls: readonly string[];
-      /** Of the runtime itself; none when it does not run. */
+      /** The processes of the runtime; empty if it does not run. */
       readonly processes: readonly ProcessEntry[];
-      /** Its usual name: "containerd", "crio". */
+      /** The usual name of the program: "containerd", "crio". */
       readonly program: string;
       /** Where it stores images and containers. */
       readonly folder: string;
-      /** The unit that systemd has for it, or mostly has. */
+      /** The systemd unit, or its usual name. */
       readonly unitName: string;
       readonly livePods: number;
       readonly unit: ServiceUnit;
@@ -50,7 +50,7 @@ export const runtimeService = defineEvidence<RuntimeService>({
     const answered = await attempt(snapshot.of(runtime));
     if (answered.known) return { state: 'answers' };
     const named = await namedSocket(snapshot, found);
-    // A socket that we only guessed may be of a runtime that nobody uses here.
+    // A default socket may be of a runtime that this node does not use.
     if (!named) {
       const only = '; only --runtime-endpoint names this socket, and not the kubelet';
       const isGiven = snapshot.settings.runtimeEndpoint !== undefined;
@@ -73,12 +73,12 @@ interface NamedSocket {
   readonly namedBy: string;
 }
 
-/** Whatever answers or is silent at another socket than the kubelet's says nothing of its runtime. */
+/** The state of another socket than the kubelet's says nothing about the kubelet's runtime. */
 async function otherSocket(snapshot: Snapshot, found: Kubelet): Promise<string | undefined> {
   const { process, runtimeSocket: given, ownRuntimeSocket: own } = found;
   if (!process || given === undefined || own === undefined) return undefined;
   if (inRun(given) === inRun(own)) return undefined;
-  // The kubelet may reach the same socket by another path, as from within a container.
+  // The kubelet may have the same socket at another path, for example in a container.
   const [here, there] = await Promise.all(
     [given, `/proc/${process.pid}/root${own}`].map((path) =>
       unlessMissing(snapshot.node.ask('status', { path })),
@@ -88,12 +88,12 @@ async function otherSocket(snapshot: Snapshot, found: Kubelet): Promise<string |
   return `--runtime-endpoint names ${given}, but the kubelet (process ${process.pid}) uses ${own}; leave the option out, or correct it`;
 }
 
-/** /var/run is a link to /run on every node of today. */
+/** /var/run is a link to /run on current distributions. */
 function inRun(path: string): string {
   return path.replace(/^\/var\/run\//, '/run/');
 }
 
-/** By the kubelet itself. Of one that does not run, its log may say where it looked for the runtime. */
+/** The socket that the kubelet uses. If it does not run, its log may name the socket. */
 async function namedSocket(snapshot: Snapshot, found: Kubelet): Promise<NamedSocket | undefined> {
   const { runtimeSocket: socket, ownRuntimeSocket: own, process } = found;
   if (process) {
@@ -113,7 +113,7 @@ async function namedSocket(snapshot: Snapshot, found: Kubelet): Promise<NamedSoc
 const DIALLED =
   /(?:ailed to run Kubelet|validate service connection|runtime API version)[^\n]*dial unix (\/[^\s:"\\]+): connect: /;
 
-/** The kubelet dials other sockets below its root too: those of CSI drivers and device plugins. */
+/** The kubelet also connects to sockets below its root: those of CSI drivers and device plugins. */
 const OF_PLUGINS = /\/(?:plugins|plugins_registry|device-plugins|pod-resources)\//;
 
 function dialledSocket(text: string): readonly string[] {
@@ -140,13 +140,13 @@ async function silentService(
   }
   const all = await snapshot.of(processes);
   const { program, names, units, folder } = serviceAt(socket);
-  // A runtime in a pod, as of Docker in Docker, is not the node's.
+  // A runtime in a pod, such as Docker in Docker, is not the node's.
   const own = all.filter(
     ({ name, state, cgroups }) =>
       names.includes(name) && state !== 'Z' && podOfCgroup(cgroups) === undefined,
   );
   const unit = await serviceUnit(snapshot, { units, programs: names, files: [LOG_OF_CONTAINERD] });
-  // Asked last: one that was only restarted, or busy for a moment, answers by now.
+  // The second call is last: a runtime that was restarted, or busy for a moment, answers by then.
   const again = await attempt(snapshot.node.ask('runtime', { socket, call: 'ListPodSandbox' }));
   const changing =
     changeOf(first, again, how) ?? startOf(unit, own) ?? (await youngest(snapshot, own));
@@ -164,7 +164,7 @@ async function silentService(
   };
 }
 
-/** Why two calls do not show the same; undefined when they do. */
+/** Why two calls give different results; undefined if they do not. */
 function changeOf(first: ReadError, again: Attempt<unknown>, how: How): string | undefined {
   if (again.known) {
     return `the container runtime did not answer at first (${first.message}), and does now; check again`;
@@ -175,14 +175,14 @@ function changeOf(first: ReadError, again: Attempt<unknown>, how: How): string |
   return `two calls to the container runtime ended differently (${first.message}; ${again.error.message}); it may be restarting, check again`;
 }
 
-/** systemd starts or stops it just now: then its silence lasts for a moment. */
+/** systemd is starting or stopping the runtime, so the failure is temporary. */
 function startOf({ state, events }: ServiceUnit, own: readonly ProcessEntry[]): string | undefined {
   if (!state) return undefined;
   const isFirstEnd = state.restarts < CRASH_LOOP_EXITS_MIN && !isCrashLoop(events);
   if (waitsForRestart(state) && isFirstEnd) {
     return `the container runtime has ended, and systemd starts ${state.unit} again in a moment; check again`;
   }
-  // One that has run for long and still does not listen hangs at its start.
+  // A runtime that has run for long and does not listen hangs during its start.
   const isHungAtStart = state.active === 'activating' && own.length > 0;
   return isHungAtStart ? undefined : changeUnderWay(state);
 }
@@ -200,7 +200,10 @@ async function hasPodFolders(snapshot: Snapshot, found: Kubelet): Promise<boolea
   return (names ?? []).length > 0;
 }
 
-/** One that began a moment ago may not listen yet. One that a signal stopped will not, whatever its age. */
+/**
+ * A process that started a moment ago may not listen yet. A stopped process (SIGSTOP) will not, at
+ * any age.
+ */
 async function youngest(
   snapshot: Snapshot,
   own: readonly ProcessEntry[],

@@ -17,7 +17,7 @@ function makerOf(created: StoppedWorker): NodeMaker {
 const unitOn = (maker: NodeMaker) =>
   serviceUnit(takeSnapshot(maker.build()), { units: UNITS, programs: ['kubelet'], files: [] });
 
-/** The same node, whose systemctl prints this. */
+/** The same node with this output of systemctl. */
 function printing(text: string): NodeMaker {
   const maker = makerOf({ unit: LOADED });
   const key = [...maker.answers.keys()].find((one) => one.startsWith('["version"'));
@@ -29,8 +29,8 @@ function printing(text: string): NodeMaker {
 const block = (id: string, load: string, active: string) =>
   `Id=${id}\nLoadState=${load}\nActiveState=${active}\nSubState=dead\nNRestarts=2\n`;
 
-describe('what systemd says', () => {
-  test('the unit that is not at rest counts, whichever comes first', async () => {
+describe('the state from systemd', () => {
+  test('prefers the unit that is active or changing, in any order', async () => {
     const blocks = [
       block('kubelet.service', 'loaded', 'inactive'),
       block('k3s.service', 'loaded', 'failed'),
@@ -42,17 +42,17 @@ describe('what systemd says', () => {
     }
   });
 
-  test('of two that are at rest, the first counts', async () => {
+  test('of two inactive units, the first counts', async () => {
     const text = UNITS.map((id) => block(id, 'loaded', 'inactive')).join('\n');
     expect((await unitOn(printing(text))).state?.unit).toBe('kubelet.service');
   });
 
-  test('a masked unit is one', async () => {
+  test('a masked unit exists', async () => {
     const { state } = await unitOn(printing(block('kubelet.service', 'masked', 'inactive')));
     expect(state?.unit).toBe('kubelet.service');
   });
 
-  test('a unit that it does not know is none', async () => {
+  test('a unit that is not found does not exist', async () => {
     const unit = await unitOn(printing(block('kubelet.service', 'not-found', 'inactive')));
     expect(unit).toMatchObject({ hasNoUnit: true });
     expect(unit.state).toBeUndefined();
@@ -66,7 +66,7 @@ describe('what systemd says', () => {
     ['no state', 'Id=kubelet.service\nLoadState=loaded\n'],
     ['a state that does not exist', block('kubelet.service', 'loaded', 'sleeping')],
     ['one unit, and then an error', `${block('a.service', 'loaded', 'active')}\nerror\n`],
-  ])('%s is not taken for an answer', async (_, text) => {
+  ])('%s is malformed', async (_, text) => {
     const { state, hasNoUnit, unasked } = await unitOn(printing(text));
     expect(state).toBeUndefined();
     expect(hasNoUnit).toBe(false);
@@ -74,13 +74,13 @@ describe('what systemd says', () => {
     expect(unasked?.isMissing).toBe(false);
   });
 
-  test('a node without systemctl is no node whose systemctl fails', async () => {
+  test('a node without systemctl differs from one whose systemctl fails', async () => {
     const { unasked } = await unitOn(makerOf({ unit: null }));
     expect(unasked?.isMissing).toBe(true);
   });
 });
 
-describe('what the journal says', () => {
+describe('the events in the journal', () => {
   const line = (time: string, who: string, text: string) =>
     `2026-04-04T${time}+0000 worker-7 ${who}: ${text}`;
   const systemd = (time: string, text: string) => line(time, 'systemd[1]', text);
@@ -102,19 +102,19 @@ describe('what the journal says', () => {
     ]);
   });
 
-  test('another program that was killed is not the service', async () => {
+  test('ignores another program that was killed', async () => {
     const kernel = [
       line('16:38:11', 'kernel', 'Out of memory: Killed process 990 (java) total-vm:1kB'),
     ];
     expect(await events([], kernel)).toEqual([]);
   });
 
-  test('another unit is not the service', async () => {
+  test('ignores another unit', async () => {
     const other = 'containerd.service: Main process exited, code=exited, status=1/FAILURE';
     expect(await events([systemd('16:38:12', other)])).toEqual([]);
   });
 
-  test('what the service itself has started is no start of the service', async () => {
+  test('a start that the service itself reports is not its own start', async () => {
     const text = 'Started kubelet: The Kubernetes Node Agent.';
     expect(await events([line('16:38:12', 'kubelet[812]', text)])).toEqual([]);
     expect(await events([systemd('16:38:12', text)])).toEqual(['unit-started']);

@@ -17,19 +17,19 @@ import {
 import { dateOf, type LogClock, logClock } from '../logs/log-time.ts';
 import { trustedFile } from '../processes/trusted-file.ts';
 
-/** A service of the node, such as the kubelet: its state, and how it came to that. */
+/** A service of the node, such as the kubelet: its state, and the events that led to it. */
 export interface ServiceUnit {
-  /** What systemd says of it; absent where systemd could not be asked, or does not know the unit. */
+  /** The state from systemd; not set if systemd could not be asked, or has no such unit. */
   readonly state?: UnitState;
-  /** systemd was asked, and has no such unit. */
+  /** systemd has no such unit. */
   readonly hasNoUnit: boolean;
-  /** Why systemd could not be asked, and whether that is because the node has no systemctl. */
+  /** Why systemd could not be asked; `isMissing` if the node has no systemctl. */
   readonly unasked?: { readonly why: string; readonly isMissing: boolean };
-  /** What systemd, the kernel and the service itself said of its end, oldest first. */
+  /** Messages of systemd, the kernel and the service about its exit, oldest first. */
   readonly events: readonly UnitEvent[];
   /** The last lines of the service itself, oldest first. */
   readonly lastLines: readonly UnitLine[];
-  /** Which of its logs could not be read, or not far enough back, and why. */
+  /** Logs that could not be read, or not far enough back, and why. */
   readonly unread: readonly string[];
 }
 
@@ -42,15 +42,15 @@ export interface UnitState {
   readonly sub: string;
   /** "success", "exit-code", "signal", "oom-kill", "start-limit-hit" */
   readonly result: string;
-  /** The exit code of its main process, or the number of the signal that ended it. */
+  /** The exit code of its main process, or the number of the signal that killed it. */
   readonly status: string;
   readonly restarts: number;
   /** "enabled", "disabled", "masked" */
   readonly enabled: string;
   readonly since: string;
-  /** systemd has a job for it that is not done, such as a start. */
+  /** systemd has a pending job for the unit, such as a start. */
   readonly hasJob: boolean;
-  /** The answer in one line, and the command that gave it. */
+  /** The output in one line, and the command. */
   readonly text: string;
   readonly origin: Origin;
 }
@@ -67,19 +67,19 @@ export interface UnitEvent extends UnitLine {
 }
 
 export interface UnitQuestion {
-  /** Names that the service may have: the first one that systemd has loaded counts. */
+  /** Possible names of the unit: the first one that systemd has loaded counts. */
   readonly units: readonly string[];
-  /** The kernel's name of its process. */
+  /** The process names. */
   readonly programs: readonly string[];
-  /** Files that it may log to, where the journal has nothing of it. */
+  /** Log files that it may use if the journal has no lines of it. */
   readonly files: readonly string[];
-  /** It runs, so only its earlier ends are asked for: neither its state, nor the kernel. */
+  /** The service runs, so only its earlier exits are read: neither its state nor the kernel log. */
   readonly isRunning?: boolean;
 }
 
 const LAST_LINES = 3;
 
-/** Asked only of a service that does not run as it should: it starts programs of the node. */
+/** Only for a service that does not run as it should: this executes programs of the node. */
 export async function serviceUnit(snapshot: Snapshot, asked: UnitQuestion): Promise<ServiceUnit> {
   const unread: string[] = [];
   const state = asked.isRunning ? NOT_ASKED : await attempt(unitState(snapshot, asked.units));
@@ -113,7 +113,7 @@ const PROPERTIES = [
   ...['UnitFileState', 'StateChangeTimestamp', 'Job'],
 ];
 
-/** Undefined when systemd knows no such unit. It changes nothing, and is ended after a few seconds. */
+/** Undefined if systemd has no such unit. The call is read-only and has a time limit. */
 async function unitState(
   snapshot: Snapshot,
   units: readonly string[],
@@ -139,7 +139,7 @@ async function unitState(
   throw unread ?? new ReadError('missing', 'systemctl', 'this node has none');
 }
 
-/** Of a unit that it does not know, systemd says LoadState=not-found. */
+/** For an unknown unit, systemd prints LoadState=not-found. */
 function isAnswer(block: string): boolean {
   return /^Id=\S/m.test(block) && LOAD_STATE.test(block) && ACTIVE_STATE.test(block);
 }
@@ -168,7 +168,7 @@ function stateIn(block: string): readonly UnitState[] {
       restarts: Number(of('NRestarts')) || 0,
       enabled: of('UnitFileState') || of('LoadState'),
       since: of('StateChangeTimestamp'),
-      // Job=1234; without one it is left out, or 0.
+      // Job=1234; without a job the line is missing, or 0.
       hasJob: Number(of('Job')) > 0,
       text: block.trim().split('\n').join(' '),
       origin: { command: `systemctl show ${unit}` },
@@ -177,9 +177,9 @@ function stateIn(block: string): readonly UnitState[] {
 }
 
 /**
- * Files, where there are any, the journal of the unit, and the kernel's lines on killed processes.
- * systemd's own lines are asked for once more and alone: a service that writes much leaves no space
- * for them.
+ * Log files if there are any, the journal of the unit, and the kernel's lines about killed
+ * processes. systemd's lines are also read separately: a verbose service would leave no space for
+ * them.
  */
 async function logsOf(
   snapshot: Snapshot,
@@ -224,7 +224,7 @@ interface AskedLog {
 
 type ReadLog = Pick<AskedLog, 'origin'> & { readonly read: LogLines };
 
-/** Why a log says nothing of ends that count for a crash loop; undefined when it goes back far enough. */
+/** Why a log is too short to show the exits of a crash loop; undefined if it is long enough. */
 function tooShort(read: LogLines, now: Date): string | undefined {
   if (read.isWhole) return undefined;
   const first = read.first === null ? undefined : timeOf(read.first, clockOf(read, now));
@@ -239,10 +239,10 @@ const KERNEL_LOG: AskedLog = {
   containing: ['Killed process '],
 };
 
-/** There is no such log, or nothing that could print it. */
+/** There is no such log, or no program to print it. */
 const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
 
-/** What stands in two logs is taken from the later one, where it has its place among other lines. */
+/** A line in two logs is taken from the later log, where it is in the order of the other lines. */
 function linesOf(logs: readonly ReadLog[], now: Date): readonly UnitLine[] {
   return logs.flatMap(({ read, origin }, index) => {
     const others = logs.slice(index + 1).filter((log) => log.origin === origin);
@@ -268,7 +268,7 @@ function timeOf(text: string, clock: LogClock): Date | undefined {
   return time && dateOf(time, clock);
 }
 
-/** One story from several logs. A line without a time belongs to the one before it. */
+/** Merges several logs by time. A line without a time stays after the line before it. */
 function inOrder(lines: readonly UnitLine[]): readonly UnitLine[] {
   let ms = 0;
   return lines
@@ -280,14 +280,14 @@ function inOrder(lines: readonly UnitLine[]): readonly UnitLine[] {
     .map(({ line }) => line);
 }
 
-/** Of the service itself: a journal of several units, or of the kernel, has other lines too. */
+/** Events of this service: a journal of several units, or of the kernel, has other lines too. */
 function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly UnitEvent[] {
   const { message } = parseLogLine(line.text);
   const comms = programs.map((program) => program.slice(0, COMM_CHARACTERS_MAX));
   return UNIT_SIGNATURE_LIST.flatMap(([what, signature]) => {
     const fields = fieldsIn(message, signature);
     if (!fields) return [];
-    // The service itself may say that it has started or stopped something.
+    // The service itself may report that it started or stopped something.
     if (SYSTEMD_OUTPUT.includes(what) && !OF_SYSTEMD.test(line.text)) return [];
     if (fields.unit !== undefined && !units.includes(fields.unit)) return [];
     if (what === 'killed-for-memory' && !comms.includes(fields.name ?? '')) return [];

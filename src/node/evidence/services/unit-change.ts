@@ -2,7 +2,7 @@ import type { UnitState } from './service-unit.ts';
 
 const CHANGING = ['activating', 'deactivating', 'reloading', 'refreshing'];
 
-/** What systemd is doing with a unit at this moment; undefined when the unit is at rest. */
+/** What systemd is doing with a unit right now; undefined if no change is in progress. */
 export function changeUnderWay(state: UnitState | undefined): string | undefined {
   if (!state || waitsForRestart(state)) return undefined;
   const { unit, active, sub, hasJob } = state;
@@ -13,7 +13,7 @@ export function changeUnderWay(state: UnitState | undefined): string | undefined
   return `systemd has a job queued for ${unit}, as for a start; check again`;
 }
 
-/** It ended with an error, and systemd starts it again after a pause. */
+/** It exited with an error, and systemd restarts it after a delay. */
 export function waitsForRestart({ sub }: UnitState): boolean {
   // auto-restart; since systemd 254 also auto-restart-queued
   return sub.startsWith('auto-restart');

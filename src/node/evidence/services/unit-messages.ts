@@ -2,7 +2,7 @@ import { counted } from '../../../lib/std/counted.ts';
 import type { Proof } from '../../model/finding.ts';
 import type { ServiceUnit, UnitEvent } from './service-unit.ts';
 
-/** The proof of how a service ended: its state, what was said of its end, and its last lines. */
+/** The proof of how a service exited: its state, messages about its exit, and its last lines. */
 export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): readonly Proof[] {
   const last = sinceLastStart(events);
   const said = Object.entries(CLAIMS).flatMap(([kind, claim]) => {
@@ -28,7 +28,7 @@ export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): r
 
 const UNASKED = 'systemd could not be asked';
 
-/** What came before its last start explains an earlier end. */
+/** Events before the last start explain an earlier exit. */
 export function sinceLastStart(events: readonly UnitEvent[]): readonly UnitEvent[] {
   return events.slice(events.findLastIndex(({ what }) => what === 'unit-started') + 1);
 }
@@ -44,7 +44,7 @@ const CLAIMS: Readonly<Partial<Record<UnitEvent['what'], string>>> = {
   'cannot-go-on': 'it logged why it cannot continue',
 };
 
-/** What becomes of the pods of the node while the service does not run. */
+/** What happens to the pods of the node while the service does not run. */
 export function livePodsText({ livePods }: { readonly livePods: number }): string {
   if (livePods === 0) return 'No process of a pod runs.';
   return `${counted(livePods, 'pod still runs', 'pods still run')} without it.`;

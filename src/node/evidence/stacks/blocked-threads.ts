@@ -10,37 +10,37 @@ import type { FileOrigin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
 
-/** A thread of the kubelet that is in the middle of a call on a path of a pod. */
+/** A thread of the kubelet in a system call on a path of a pod. */
 export interface BlockedThread {
   readonly tid: number;
-  /** One letter. A wait on a FUSE server shows S until a signal comes, and D after it. */
+  /** One letter. A wait for a FUSE server shows S until a signal arrives, and D after that. */
   readonly state: string;
   /** newfstatat, statx, unlinkat... */
   readonly call: string;
   /** The kernel function it sleeps in: request_wait_answer, rpc_wait_bit_killable... */
   readonly waitsIn: string;
-  /** As the mount table names it. */
+  /** As in the mount table. */
   readonly path: string;
   readonly podUid: string;
-  /** Identifies this call: a check that sees it again sees the same wait. */
+  /** Identifies this call: a later check with the same id sees the same wait. */
   readonly waitId: string;
-  /** How long earlier looks have seen it by now: at least so long does it wait. */
+  /** For how long earlier checks have seen this call, so it has waited at least this long. */
   readonly seenFor?: { readonly ms: number; readonly since: Date };
-  /** All of it in one line, as a person would copy it from /proc. */
+  /** Everything in one line, as a user would copy it from /proc. */
   readonly text: string;
   readonly origin: FileOrigin;
 }
 
 export interface BlockedThreads {
   readonly threads: readonly BlockedThread[];
-  /** Threads that are in such a call with a path that could not be read. */
+  /** Threads in such a call whose path could not be read. */
   readonly unreadable: number;
   readonly origin: FileOrigin;
 }
 
 /**
- * How long earlier checks have seen calls of the kubelet that do not return, in milliseconds: a watch
- * adds it, so that a check, or its replay, knows how long they last.
+ * For how long earlier checks have seen blocked calls of the kubelet, in milliseconds. A watch sets
+ * it, so that a check, or its replay, knows how long they last.
  */
 export const seenWaits: EvidenceOption<Readonly<Record<string, number>>> = {
   name: 'waitedMs',
@@ -54,9 +54,9 @@ function isDurations(value: unknown): value is Readonly<Record<string, number>> 
 }
 
 /**
- * Found without any credential: the kernel shows the call, the memory of the kubelet the path. One
- * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
- * same call again, minutes later, does.
+ * Needs no credential: the kernel shows the call, and the memory of the kubelet the path. One
+ * observation proves no hang, because a healthy kubelet makes such calls all the time. The same
+ * call minutes later does.
  */
 export const blockedThreads = defineEvidence<BlockedThreads>({
   id: 'blocked-threads',
@@ -75,7 +75,7 @@ export const blockedThreads = defineEvidence<BlockedThreads>({
         const { tid, state, callName: call, callLine, waitsIn, path, systemCall } = thread;
         const podUid = path === null ? undefined : podPathOf(path, here)?.podUid;
         if (path === null || call === null || podUid === undefined) return [];
-        // By the addresses of its arguments, which older recordings lack.
+        // The call line has the addresses of the arguments; older recordings lack it.
         const waitId = `${pid}/${startTime} ${tid} ${callLine ?? systemCall} ${path}`;
         const text = `${call} (${systemCall}) ${path}, wchan ${waitsIn || '?'}, state ${state}`;
         return [

@@ -13,8 +13,8 @@ export type CleaningLoop =
   | { readonly state: 'unknown'; readonly why: string };
 
 /**
- * It is said to turn only where its health check says so and nothing in its log speaks against it:
- * the check alone notices after five minutes.
+ * The loop counts as running only if the health check says so and the log does not contradict it:
+ * the health check alone takes five minutes to notice.
  */
 export async function cleaningLoop(snapshot: Snapshot): Promise<CleaningLoop> {
   const [page, log] = [await attempt(snapshot.of(health)), await attempt(snapshot.of(kubeletLog))];
@@ -32,12 +32,12 @@ export async function cleaningLoop(snapshot: Snapshot): Promise<CleaningLoop> {
   return { state: 'turns', origin: page.value.origin };
 }
 
-/** The page says for five minutes that all is well; the log can show earlier that it is not. */
+/** The health check reports "ok" for five minutes; the log can show a hang earlier. */
 function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): Proof | undefined {
   const last = lastSyncLoop(log);
   const [began, end] = [last?.entry.time?.getTime(), endOfLog(log)?.getTime()];
   const silenceMs = began !== undefined && end !== undefined ? end - began : 0;
-  // What is older than that, the page has seen to be over.
+  // A cleanup that began earlier has ended, or the health check would fail.
   const isOver = said && began !== undefined && now.getTime() - began > CLEANING_WELL_MS;
   if (last?.isInHousekeeping && !isOver && silenceMs >= CLEANING_SILENCE_MS) {
     const claim = 'the sync loop began to clean up, and the log goes on without a word of it';
@@ -48,7 +48,7 @@ function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): Proof
     const claim = 'the sync loop skips its work, its clean-up too';
     return { claim, text: skipped.text, origin: skipped.origin };
   }
-  // A page that was asked for is newer than any line.
+  // An answered health check is newer than any line.
   const complaint = said ? undefined : entriesOf(log, 'sync-loop-unhealthy').at(-1);
   const seen = last ? log.entries.indexOf(last.entry) : -1;
   if (!complaint || log.entries.indexOf(complaint) < seen) return undefined;

@@ -2,7 +2,7 @@ import { defineEvidence } from '../../model/evidence.ts';
 import { mountProbes } from '../mounts/mount-probes.ts';
 import { type ThreadStacks, threadStacks } from './thread-stacks.ts';
 
-/** The stacks of blocked threads, read only where a mount does not answer. */
+/** The stacks of blocked threads, read only if a mount does not respond. */
 export type DeadMountStacks = Pick<ThreadStacks, 'threads'>;
 
 export const deadMountStacks = defineEvidence<DeadMountStacks>({
@@ -10,7 +10,7 @@ export const deadMountStacks = defineEvidence<DeadMountStacks>({
   title: 'What the kubelet does on the mounts that do not answer',
   collect: async (snapshot) => {
     const { probes } = await snapshot.of(mountProbes);
-    // Everywhere else the answer would be of no use, and a sick node is spared the question.
+    // Otherwise the stacks are of no use, and the node is spared the load.
     const isAnyDead = probes.some(({ result }) => result.state === 'dead');
     return isAnyDead ? snapshot.of(threadStacks) : { threads: [] };
   },

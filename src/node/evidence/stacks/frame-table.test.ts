@@ -38,7 +38,7 @@ const ORPHANS = [`${K}cleanupOrphanedPodDirs`, ...CLEANUPS];
 const LOGS = 'k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).';
 const HTTP2 = 'golang.org/x/net/http2.(*ClientConn).RoundTrip';
 
-/** One stack for each row, as a kubelet of some version prints it. */
+/** One stack for each row, as some version of the kubelet prints it. */
 const STACKS: Readonly<Record<number, SyntheticGoroutine>> = {
   1: {
     functions: [
@@ -344,17 +344,17 @@ describe('the frame table', () => {
     ],
     [31, [...GRPC, `${CRI}Version`, `${K}updateNodeStatus`]],
     [33, [HTTP2, 'k8s.io/client-go/rest.(*Request).Do'], 30],
-  ])('row %i is known by the names of other versions', (number, functions, count = 1) => {
+  ])('row %i matches the function names of other versions', (number, functions, count = 1) => {
     const dump = parseGoroutineDump(eachDump([{ functions, minutes: 5, count }]));
     expect(matchRows(dump).map(({ row }) => row.number)).toEqual([number]);
   });
 
-  test('what waits for less than a minute is everyday work', () => {
+  test('a wait of less than a minute is normal', () => {
     const alone = Object.values(STACKS).filter(({ count = 1 }) => count === 1);
     expect(matchRows(parseGoroutineDump(eachDump(alone)))).toEqual([]);
   });
 
-  test('a few of what only a crowd shows are nothing', () => {
+  test('a few goroutines do not match a row that needs many', () => {
     const few = [24, 32].map((row) => ({
       ...(STACKS[row] as SyntheticGoroutine),
       count: 3,
@@ -363,7 +363,7 @@ describe('the frame table', () => {
     expect(matchRows(parseGoroutineDump(eachDump(few)))).toEqual([]);
   });
 
-  test('distinguishes all of them at once', () => {
+  test('distinguishes all rows in one dump', () => {
     const all = Object.values(STACKS).map((fixture) => ({ ...fixture, minutes: 9 }));
     const seen = matchRows(parseGoroutineDump(eachDump(all))).map(({ row }) => row.number);
     expect(seen).toEqual(

@@ -1,36 +1,35 @@
 import { CAUSES, type Cause } from './stack-causes.ts';
 
 /**
- * What a stack in a kubelet's or a runtime's dump means. A row is known by its number in whatever
- * people write of it. Functions are matched, never files: edgecore and k3s hold the same packages,
- * and where a program was built differs.
+ * What a stack in a dump of a kubelet or a runtime means. Documents refer to a row by its number.
+ * Only functions are matched, never files: edgecore and k3s contain the same packages, and build
+ * paths differ.
  */
 export interface FrameRow {
   readonly number: number;
   readonly cause: string;
-  /** Whose fault it is, in one word. */
+  /** The kind of cause. */
   readonly kind: Cause;
   readonly advice: string;
-  /** Any of these shows it. */
+  /** Any of these stacks matches the row. */
   readonly stacks: readonly StackPattern[];
-  /** So many minutes of it are normal; 1 by default. */
+  /** A wait of this many minutes is normal; 1 by default. */
   readonly normalMinutes: number;
 }
 
 export interface StackPattern {
   /**
-   * Functions that stand above one another, the innermost first, with others between them; each with
-   * its alternatives. "(*Mounter).Unmount" is that method of any package, "net/http*" is whatever
-   * begins so.
+   * Functions in this order, the innermost first, with any functions between them. Each step lists
+   * alternatives. "(*Mounter).Unmount" is that method of any package; "net/http*" is a prefix.
    */
   readonly steps: readonly (readonly string[])[];
-  /** So many of them are proof enough where the outermost calls are missing; all by default. */
+  /** This many steps are enough if the outermost calls are missing; all by default. */
   readonly enough: number;
-  /** The first step is the innermost call itself. */
+  /** The first step must be the innermost call. */
   readonly isInnermost: boolean;
-  /** What it waits in, if the dump has it. */
+  /** The state of the goroutine, if the dump has it. */
   readonly state?: string;
-  /** As many goroutines as it takes to be more than everyday work. */
+  /** The minimum number of goroutines; fewer are normal. */
   readonly countMin: number;
 }
 
@@ -45,7 +44,7 @@ const CLEANUPS = [`${K}HandlePodCleanups`];
 const PLUGINS = ['plugincache*', 'pluginwatcher*'];
 const RELIST = ['pleg.(*GenericPLEG).relist', 'pleg.(*GenericPLEG).Relist'];
 
-/** A call of the kubelet to the runtime, by whichever name the type has in this version. */
+/** A CRI call of the kubelet, with all names that the type has had. */
 function cri(...calls: readonly string[]): readonly string[] {
   return calls.flatMap((call) => [
     `(*remoteRuntimeService).${call}*`,
@@ -81,7 +80,7 @@ const UNMOUNT_FUNCTIONS = [
   '(*operationExecutor).UnmountVolume',
 ];
 
-/** The first few are the fault of a dead volume of a pod that is gone. */
+/** The first few are the fault of a dead volume of an orphaned pod. */
 export const FRAME_TABLE: readonly FrameRow[] = [
   row(1, 'dead-mount', 'a dead mount of a pod that is gone (in-tree plugin)', [
     FILE_CALLS,
@@ -124,7 +123,7 @@ export const FRAME_TABLE: readonly FrameRow[] = [
   ]),
   row(8, 'systemd', 'systemd or dbus does not answer while a cgroup is removed', [
     ['dbus.*', 'systemd.*', 'dbus/v5.*'],
-    // The second in newer kubelets, such as v1.36.3.
+    // The second name is in newer kubelets, such as v1.36.3.
     ['cm.(*cgroupManagerImpl).Destroy', 'cm.(*cgroupCommon).Destroy'],
   ]),
   row(9, 'runtime', 'the container runtime does not list its pods', [
@@ -169,7 +168,7 @@ export const FRAME_TABLE: readonly FrameRow[] = [
     'volume',
     "a pod's volumes are not ready",
     [pattern([['wait.*'], ['.WaitForAttachAndMount'], [`${K}syncPod`, `${K}SyncPod`]])],
-    // The kubelet itself gives up, and tries again, after two and some seconds.
+    // The kubelet itself times out, and retries, after 2m3s.
     3,
   ),
   row(18, 'unmount', 'umount(8) hangs on a dead server', [

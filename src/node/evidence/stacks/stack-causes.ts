@@ -1,4 +1,4 @@
-/** What to do about each kind of cause that a stack can show. A kubelet restart is never the first. */
+/** What to do about each kind of cause. A restart of the kubelet is never the first step. */
 export const CAUSES = {
   'dead-mount': 'look for the dead mount: kubediag check; restart nothing before it is gone',
   'slow-folder': 'check whether it continues by itself; if not: kubediag check',

@@ -1,34 +1,34 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
 import { FRAME_TABLE, type FrameRow, type StackPattern } from './frame-table.ts';
 
-/** A row of the frame table, and the goroutines that show it. */
+/** A row of the frame table, and the goroutines that match it. */
 export interface RowMatch {
   readonly row: FrameRow;
   readonly groups: readonly GoroutineGroup[];
   readonly count: number;
-  /** How long the longest of them waits; null when the dump does not contain it. */
+  /** The longest wait of these goroutines; null if the dump does not show it. */
   readonly minutes: number | null;
-  /** Not all of the stack is in the text, so this is what it looks like, not what it is. */
+  /** The text does not contain the whole stack, so the match is only likely. */
   readonly isPartial: boolean;
 }
 
-/** How one stack shows a row. */
+/** The match of one stack with a row. */
 export interface StackMatch {
   readonly row: FrameRow;
   readonly pattern: StackPattern;
-  /** How far from the innermost call the first of its functions is. */
+  /** The distance of its first matching function from the innermost call. */
   readonly depth: number;
   readonly isPartial: boolean;
 }
 
 /**
- * The rows that the dump shows, but for what is everyday work: what waits for less than a minute, and
- * what always waits.
+ * The rows that match the dump, except for normal work: waits of less than a minute, and goroutines
+ * that always wait.
  */
 export function matchRows(dump: GoroutineDump): readonly RowMatch[] {
   const matches = dump.groups.flatMap((group) =>
     matchesOf(group)
-      // What a stack waits for is one thing; that it is one of a crowd is another.
+      // A stack has one cause; it may also be one of many that only count together.
       .filter(({ pattern }, index) => index === 0 || pattern.countMin > 1)
       .map((match) => ({ ...match, group })),
   );
@@ -48,7 +48,7 @@ type GroupMatch = StackMatch & { readonly group: GoroutineGroup };
 function reportedBy(pattern: StackPattern, row: FrameRow, matches: readonly GroupMatch[]) {
   const count = matches.reduce((sum, { group }) => sum + group.count, 0);
   if (count < pattern.countMin) return [];
-  // A crowd counts by its number, whatever the time.
+  // Rows that need many goroutines match by their number, with any wait.
   if (pattern.countMin > 1) return matches;
   return matches.filter(
     ({ group }) => group.minutes === null || group.minutes >= row.normalMinutes,
@@ -64,7 +64,7 @@ function longest(groups: readonly GoroutineGroup[]): number | null {
   return known.length > 0 ? Math.max(...known) : null;
 }
 
-/** Every row that a stack shows, the one that says most of what it waits for first. */
+/** Every row that matches a stack, the most specific one first. */
 export function matchesOf(group: GoroutineGroup): readonly StackMatch[] {
   const frames = callsOf(group);
   return FRAME_TABLE.flatMap((row) =>
@@ -98,13 +98,13 @@ function matchOf(
   return steps === 0 ? undefined : { row, pattern, depth, isPartial };
 }
 
-/** The stack without what Go's own scheduler adds on top of it in some dumps. */
+/** The stack without the frames that Go's scheduler adds in some dumps. */
 export function callsOf({ frames }: GoroutineGroup): readonly Frame[] {
   const first = frames.findIndex(({ function: name }) => !name.startsWith('runtime.'));
   return first > 0 ? frames.slice(first) : frames;
 }
 
-/** The same few thousand functions are asked for again and again. */
+/** The same few thousand functions are looked up again and again. */
 const ANSWERS_MAX = 10_000;
 const answers = new WeakMap<readonly string[], Map<string, boolean>>();
 
@@ -119,7 +119,7 @@ export function isOneOf(name: string, patterns: readonly string[]): boolean {
   return answer;
 }
 
-/** Whether a function is meant by a pattern of the table: from a "/" or "." on, up to its end. */
+/** Whether a pattern of the table matches a function: from a "/" or "." to its end. */
 function isNamed(name: string, pattern: string): boolean {
   const isOpen = pattern.endsWith('*');
   const word = isOpen ? pattern.slice(0, -1) : pattern;

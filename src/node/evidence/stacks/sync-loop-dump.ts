@@ -9,10 +9,10 @@ import { mountProbes } from '../mounts/mount-probes.ts';
 import { blockedThreads } from './blocked-threads.ts';
 import { type SyncLoop, syncLoopIn } from './sync-loop.ts';
 
-/** What the kubelet's own stacks say of its sync loop. */
+/** The state of the sync loop according to the kubelet's own stacks. */
 export type SyncLoopDump =
   | { readonly isAsked: true; readonly loop: SyncLoop; readonly origin: Origin }
-  /** There was no reason to stop the kubelet for the moment of a dump. */
+  /** There was no reason to pause the kubelet for a dump. */
   | { readonly isAsked: false };
 
 export const syncLoopDump = defineEvidence<SyncLoopDump>({
@@ -22,7 +22,7 @@ export const syncLoopDump = defineEvidence<SyncLoopDump>({
   isDerived: true,
   collect: async (snapshot) => {
     const here = await attempt(snapshot.of(kubelet));
-    // Where there is no process but a text of one, to read it stops nobody.
+    // With a submitted text instead of a process, reading it pauses no kubelet.
     if (here.known && here.value.process && !(await isSuspicious(snapshot)))
       return { isAsked: false };
     const { dump, origin } = await snapshot.of(goroutines);

@@ -20,7 +20,7 @@ const rowsOf = (text: string) =>
   matchRows(parseGoroutineDump(text)).map(({ row, isPartial }) => [row.number, isPartial]);
 
 describe('real dumps', () => {
-  test('a loop on a dead mount of a pod that is gone, in every form', () => {
+  test('a loop on a dead mount of an orphaned pod, in every format', () => {
     const each = fixture('blocked-loop-each.txt');
     const blocked = {
       state: 'blocked',
@@ -36,7 +36,7 @@ describe('real dumps', () => {
     expect(rowsOf(each)).toEqual([[1, false]]);
   });
 
-  test('the same without times: it may be at work', () => {
+  test('the same without times may be normal work', () => {
     const counted = fixture('blocked-loop-counted.txt');
     expect(snapshot(counted)).toMatchObject({ state: 'busy', minutes: null, row: { number: 1 } });
     expect(snapshot(journalOf(counted))).toMatchObject({ state: 'busy', row: { number: 1 } });
@@ -67,7 +67,7 @@ describe('real dumps', () => {
     ['docker-hangs-cut.txt', [[31, true]]],
     ['healthy-counted-cut.txt', []],
     ['long-idle-in-journal.txt', []],
-  ])('%s says what it shows, and nothing of the loop', (name, rows) => {
+  ])('%s matches its rows, and the loop is unknown', (name, rows) => {
     expect(rowsOf(fixture(name))).toEqual(rows);
     expect(snapshot(fixture(name))).toMatchObject({
       state: 'unknown',
@@ -75,7 +75,7 @@ describe('real dumps', () => {
     });
   });
 
-  test('cut anywhere, no dump is healthy, and none has another cause', () => {
+  test('a truncated dump is never healthy, and never has another cause', () => {
     for (const name of ['blocked-loop-each.txt', 'healthy-loop-1.36.txt']) {
       const text = fixture(name);
       const loopEnd = text.indexOf('\n\n', text.indexOf('.syncLoop('));
@@ -91,7 +91,7 @@ describe('real dumps', () => {
 describe('the sync loop', () => {
   const healthy = { functions: LOOP };
 
-  test('waits for its next work', () => {
+  test('waits for its next event', () => {
     expect(snapshot(eachDump([healthy]))).toEqual({ state: 'healthy', id: 100 });
     expect(snapshot(countedDump([healthy]))).toEqual({ state: 'healthy', id: null });
     expect(snapshot(eachDump([{ ...healthy, state: 'runnable' }]))).toMatchObject({
@@ -99,7 +99,7 @@ describe('the sync loop', () => {
     });
   });
 
-  test('is woken every second, so a minute without is no good sign', () => {
+  test('wakes up every second, so a minute of sleep is not healthy', () => {
     const asleep = snapshot(eachDump([{ ...healthy, minutes: 4 }]));
     expect(asleep).toMatchObject({ state: 'blocked', minutes: 4, row: null });
   });
@@ -114,7 +114,7 @@ describe('the sync loop', () => {
     expect(snapshot(eachDump([made]))).toMatchObject({ state: 'busy', minutes: 0, row: null });
   });
 
-  test('blocked by what nobody knows has no cause, but a stack', () => {
+  test('has a stack but no cause if no row matches', () => {
     const functions = ['example.com/odd.Wait', `${K}HandlePodUpdates`, ...LOOP];
     expect(snapshot(eachDump([{ functions, minutes: 8 }]))).toMatchObject({
       state: 'blocked',
@@ -125,7 +125,7 @@ describe('the sync loop', () => {
     });
   });
 
-  test('is known by its handlers where the outermost calls are missing', () => {
+  test('is recognised by its handlers if the outermost calls are missing', () => {
     const functions = ['os.Stat', `${K}cleanupOrphanedPodDirs`, `${K}HandlePodCleanups`];
     expect(snapshot(countedDump([{ functions }]))).toMatchObject({
       state: 'busy',
@@ -136,7 +136,7 @@ describe('the sync loop', () => {
 
   test('runs twice after a panic', () => {
     expect(snapshot(eachDump([healthy, healthy]))).toEqual({ state: 'twice', ids: [100, 200] });
-    // Two dumps of one kubelet in one text are no such thing.
+    // Two dumps of one kubelet in one text are not two loops.
     const one = eachDump([{ ...healthy, id: 7 }]);
     expect(snapshot(`${one}\n${one}`)).toMatchObject({ state: 'healthy' });
   });
@@ -169,7 +169,7 @@ describe('a lock', () => {
   const csi = 'k8s.io/kubernetes/pkg/volume/csi.(*csiDriverClient).NodeStageVolume';
   const grpc = 'google.golang.org/grpc.(*ClientConn).Invoke';
 
-  test('is identified by its holder, not by who waits idly or for the same lock', () => {
+  test('is identified by its holder, not by idle goroutines or by others that wait for it', () => {
     const others = [idle, { ...waiting, functions: [...LOCK, `${STATUS}GetPodStatus`], id: 70 }];
     expect(snapshot(eachDump([waiting, ...others, holder]))).toMatchObject({
       state: 'blocked',
@@ -179,12 +179,12 @@ describe('a lock', () => {
     });
   });
 
-  test("the holder's own row is the cause", () => {
+  test('has the row of its holder as the cause', () => {
     const stuck = { ...holder, functions: [grpc, csi, `${STATUS}syncPod`] };
     expect(snapshot(eachDump([waiting, stuck]))).toMatchObject({ row: { number: 20 } });
   });
 
-  test('with two who could hold it, none is named', () => {
+  test('has no named holder if there are two candidates', () => {
     const stuck = { ...holder, functions: [grpc, csi, `${STATUS}syncPod`], id: 56 };
     const loop = snapshot(eachDump([waiting, holder, stuck]));
     expect(loop).toMatchObject({ row: { number: 16 } });

@@ -4,8 +4,8 @@ import type { FrameRow } from './frame-table.ts';
 import { callsOf, isOneOf, matchesOf } from './stack-match.ts';
 
 /**
- * What a dump says of the one goroutine on which a kubelet handles its pods. unknown: it is not in the
- * dump, or the dump is cut and more may follow. twice: a known defect of the kubelet, issue 88779.
+ * The state of the goroutine on which a kubelet handles its pods. unknown: it is not in the dump,
+ * or the dump is truncated. twice: a known defect of the kubelet, issue 88779.
  */
 export type SyncLoop =
   | { readonly state: 'healthy'; readonly id: number | null }
@@ -14,32 +14,32 @@ export type SyncLoop =
   | { readonly state: 'twice'; readonly ids: readonly number[] }
   | { readonly state: 'unknown'; readonly why: string };
 
-/** blocked: for a minute or more. busy: for less, or for a time that this kind of dump does not have. */
+/** blocked: for a minute or more. busy: for less, or the dump shows no times. */
 export interface BusyLoop {
   readonly state: 'blocked' | 'busy';
   readonly id: number | null;
-  /** null when this kind of dump does not have it; 0 for less than one. */
+  /** null if the dump shows no times; 0 for less than a minute. */
   readonly minutes: number | null;
-  /** What the loop was about to do: "HandlePodCleanups"; null when that part is missing. */
+  /** The handler that the loop called: "HandlePodCleanups"; null if that part is missing. */
   readonly branch: string | null;
   /** The innermost call. */
   readonly leaf: Frame;
   readonly waitsFor: WaitsFor;
-  /** The row of the frame table, by the holder of the lock where it is a lock; null: cause unknown. */
+  /** The row of the frame table; for a lock, that of its holder. null: cause unknown. */
   readonly row: FrameRow | null;
   readonly holder?: LockHolder;
-  /** It looks for what pods that are gone have left behind, which is where dead mounts stop it. */
+  /** The loop cleans up orphaned pods, where dead mounts block it. */
   readonly isAmongOrphans: boolean;
   /** From the innermost call to the loop. */
   readonly frames: readonly Frame[];
 }
 
-/** path: the call looks something up by its path. file: it reads or writes what is open already. */
+/** path: the call takes a path. file: it reads or writes an open file. */
 export type WaitsFor = 'path' | 'file' | 'lock' | 'network' | 'child' | 'other';
 
 const LOOP = ['pkg/kubelet.(*Kubelet).syncLoop'];
 const ITERATION = ['pkg/kubelet.(*Kubelet).syncLoopIteration'];
-/** Called by the loop alone: they stand for it where a dump shows no more than 32 calls. */
+/** Only the loop calls these functions. They identify it if a dump shows no more than 32 calls. */
 const HANDLERS = [
   'HandlePodCleanups',
   'HandlePodAdditions',
@@ -51,7 +51,7 @@ const HANDLERS = [
 const ORPHANS = ['pkg/kubelet.(*Kubelet).cleanupOrphanedPodDirs'];
 
 const FILE_CALLS = ['syscall.*', 'golang.org/x/sys/unix.*', 'os.*'];
-/** Of these, what is done with a file that is open; to list a folder is like looking it up. */
+/** Those of these calls that use an open file. Listing a directory counts as a path call. */
 const OPEN_FILE_CALLS = [
   ...['Write', 'Read', 'Pwrite', 'Pread', 'Fsync', 'Fdatasync', 'write', 'read', 'fsync'].flatMap(
     (name) => [`syscall.${name}`, `golang.org/x/sys/unix.${name}`],
@@ -95,7 +95,7 @@ function whyMissing({ format, isCut, left, groups }: GoroutineDump): string {
 
 export function hasSyncLoop({ frames }: Pick<GoroutineGroup, 'frames'>): boolean {
   return frames.some(
-    // What the loop has started runs beside it.
+    // Goroutines that the loop started are not the loop.
     (frame) => !frame.rawFunction.includes('.func') && isOneOf(frame.function, LOOP_OR_HANDLERS),
   );
 }
@@ -114,12 +114,12 @@ function loopOf(group: GoroutineGroup, dump: GoroutineDump): SyncLoop {
     return { state: 'backing-off', id, minutes };
   }
   const isWaiting = state === null || AT_EASE.has(state);
-  // Its own clock wakes it every second.
+  // A ticker wakes the loop every second.
   if (isWaiting && isOneOf(leaf.function, ITERATION) && !minutes) return { state: 'healthy', id };
   return busyLoop(group, calls, leaf, dump);
 }
 
-/** What a loop that waits for its next work is in, or is just leaving. */
+/** The states of a loop that waits for its next event, or is just waking up. */
 const AT_EASE: ReadonlySet<string> = new Set(['select', 'runnable', 'running']);
 
 function busyLoop(
@@ -146,7 +146,7 @@ function busyLoop(
   };
 }
 
-/** The call that the loop itself has made. */
+/** The function that the loop itself called. */
 function branchOf(calls: readonly Frame[]): string | null {
   const iteration = calls.findIndex(({ function: name }) => isOneOf(name, ITERATION));
   const created =

@@ -15,8 +15,8 @@ const lifeOn = async (maker: NodeMaker, podUid = ORPHAN) => {
   return lifeOf(podUid);
 };
 
-describe('the stack of a thread that waits for the clean-up of orphaned pods', () => {
-  test('is the word of the kubelet that the pod in its path is gone', async () => {
+describe('the stack of a thread that is blocked in the cleanup of orphaned pods', () => {
+  test('proves that the pod in its path is gone', async () => {
     const life = await lifeOn(fixture('active-by-the-stack-of-its-thread'));
     expect(life).toMatchObject({ state: 'orphan' });
     expect(life).not.toHaveProperty('needsConfirmation');
@@ -28,17 +28,17 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
     'active-by-a-stack-that-breaks-off',
     'latent-the-stack-was-seen-once',
     'latent-the-stack-is-of-statistics',
-  ])('is no such word on the node %s', async (name) => {
+  ])('proves nothing on the node %s', async (name) => {
     expect(await lifeOn(fixture(name))).toHaveProperty('needsConfirmation');
   });
 
-  test('says nothing of another pod on the same filesystem', async () => {
+  test('says nothing about another pod on the same filesystem', async () => {
     const maker = fixture('active-and-another-pod-of-the-filesystem');
     expect(await lifeOn(maker)).not.toHaveProperty('needsConfirmation');
     expect(await lifeOn(maker, ORPHAN.replace(/11$/, '12'))).toHaveProperty('needsConfirmation');
   });
 
-  test('says nothing of another pod at which a thread waits for something else', async () => {
+  test('says nothing about another pod if a thread waits for something else there', async () => {
     const maker = fixture('active-by-the-stack-of-its-thread');
     const other = ORPHAN.replace(/11$/, '12');
     for (const [key, value] of maker.answers) {
@@ -52,7 +52,7 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
     expect(await lifeOn(maker, other)).toHaveProperty('needsConfirmation');
   });
 
-  test('says nothing of a static pod, which comes back under the same uid', async () => {
+  test('says nothing about a static pod, which comes back with the same uid', async () => {
     const uid = '0123456789abcdef0123456789abcdef';
     const maker = fixture('active-by-the-stack-of-its-thread');
     for (const [key, value] of [...maker.answers.entries()]) {
@@ -80,13 +80,13 @@ function countingSnapshot(name: string) {
   return { snapshot: takeSnapshot(counting), asked };
 }
 
-test('where every mount answers, the memory of the kubelet is not asked for', async () => {
+test('does not read the memory of the kubelet if every mount responds', async () => {
   const { snapshot, asked } = countingSnapshot('only-slow');
   expect(await snapshot.of(deadMountStacks)).toEqual({ threads: [] });
   expect(asked).not.toContain('stacks');
 });
 
-test('where no thread waits at a pod, it is not either', async () => {
+test('does not read the memory of the kubelet if no thread waits at a pod', async () => {
   const { snapshot, asked } = countingSnapshot('latent-nobody-waits');
   const { lifeOf } = await snapshot.of(orphanPods);
   await lifeOf(ORPHAN);
@@ -94,7 +94,7 @@ test('where no thread waits at a pod, it is not either', async () => {
   expect(asked).not.toContain('stacks');
 });
 
-test('a sync loop is recognised by the stack, and only of a call that lasts', async () => {
+test('recognises the sync loop by its stack, if the call lasts', async () => {
   const on = async (name: string) =>
     (await takeSnapshot(fixture(name).build()).of(threadStacks)).threads;
   const [cleaning] = await on('active-by-the-stack-of-its-thread');
@@ -105,7 +105,7 @@ test('a sync loop is recognised by the stack, and only of a call that lasts', as
   expect(statistics && loopOn(statistics)).toBeUndefined();
 });
 
-test('a bundle holds the functions and the path, and nothing else was read', () => {
+test('a bundle contains only the functions and the path', () => {
   const stack = {
     tid: 830,
     state: 'D',

@@ -16,15 +16,15 @@ export interface BlockedStack {
   readonly tid: number;
   readonly state: string;
   readonly waitsIn: string;
-  /** newfstatat, unlinkat...; a number where it has no name here. */
+  /** newfstatat, unlinkat...; a number if the call has no name here. */
   readonly call: string;
-  /** As the mount table names it; null where it is not known. */
+  /** As in the mount table; null if unknown. */
   readonly path: string | null;
-  /** The pod below whose directory the path lies. */
+  /** The pod whose directory contains the path. */
   readonly podUid?: string;
-  /** It was seen twice in this very call, so long apart; 0 when only once. */
+  /** The time between two observations of the same call; 0 if the call was observed once. */
   readonly waitedMs: number;
-  /** Its stack as a goroutine dump would show it. */
+  /** Its stack in the format of a goroutine dump. */
   readonly stack: GoroutineGroup;
   /** Why the stack ends before the first function of the goroutine. */
   readonly brokenBy?: string;
@@ -37,9 +37,9 @@ export interface ThreadStacks {
 }
 
 /**
- * What the kubelet waits for, without a credential and without asking the kubelet: the kernel shows
- * which threads are in a system call, and their memory which functions made it. Goroutines that wait
- * on a lock or a channel have no thread, so they are not seen.
+ * What the kubelet waits for, without a credential and without asking the kubelet. The kernel shows
+ * which threads are in a system call, and their memory shows the functions. Goroutines that wait on
+ * a lock or a channel have no thread, so they are not seen.
  */
 export const threadStacks = defineEvidence<ThreadStacks>({
   id: 'thread-stacks',
@@ -88,8 +88,8 @@ function blockedStack(thread: ThreadStack, roots: Roots, pid: number): BlockedSt
 }
 
 /**
- * What the sync loop does on this thread; undefined when the thread is another one, or has only just
- * begun the call: a healthy kubelet makes such calls all the time.
+ * What the sync loop does on this thread. Undefined if it is another thread, or if the call has
+ * only just begun: a healthy kubelet makes such calls all the time.
  */
 export function loopOn({ stack, waitedMs }: BlockedStack): BusyLoop | undefined {
   if (waitedMs === 0) return undefined;
@@ -99,15 +99,15 @@ export function loopOn({ stack, waitedMs }: BlockedStack): BusyLoop | undefined 
 }
 
 /**
- * The thread that waits below this pod's directory for the clean-up of orphaned pods. The kubelet
- * goes there only for a pod that none of its sources knows, once all of them have reported, so this
- * is its own statement that the pod is gone. It says nothing of any other pod.
+ * The thread that is blocked below this pod's directory in the cleanup of orphaned pods. The
+ * kubelet goes there only for a pod that none of its sources knows, after all of them have
+ * reported. So this proves that the pod is gone. It says nothing about any other pod.
  */
 export async function cleaningThread(
   podUid: string,
   snapshot: Snapshot,
 ): Promise<BlockedStack | undefined> {
-  // One cheap question shows whether any thread is worth the second.
+  // A cheap question first: without a blocked thread, the stacks are not needed.
   const waiting = await attempt(snapshot.of(blockedThreads));
   const isThere = waiting.known && waiting.value.threads.some((each) => each.podUid === podUid);
   const stacks = isThere ? await attempt(snapshot.of(threadStacks)) : undefined;

@@ -37,7 +37,7 @@ describe('a path with links in it', () => {
     return maker.build();
   };
 
-  test('has a limit of links, as for the kernel', async () => {
+  test('has a limit on links, as in the kernel', async () => {
     expect(await resolvePath(chain(LINKS_MAX), VIEW, '/l0')).toBe(`/l${LINKS_MAX}`);
     await expect(resolvePath(chain(LINKS_MAX + 1), VIEW, '/l0')).rejects.toMatchObject({
       failure: 'failed',
@@ -50,11 +50,11 @@ test.each([
   ['/etc/a', '/', '/etc/a'],
   ['a', '/', '/a'],
   ['a', '/var/lib', '/var/lib/a'],
-])('%s named in %s is %s', (path, folder, expected) => {
+])('%s in the directory %s is %s', (path, folder, expected) => {
   expect(absolutePath(path, folder)).toBe(expected);
 });
 
-test('missing is an answer, and no other failure is', async () => {
+test('only "missing" becomes a value', async () => {
   expect(await unlessMissing(Promise.resolve(7))).toBe(7);
   const missing = Promise.reject<number>(new ReadError('missing', '/a'));
   expect(await unlessMissing(missing)).toBeUndefined();

@@ -2,25 +2,25 @@ import { attempt } from '../../model/evidence.ts';
 import { type FileStatus, type NodeReader, ReadError } from '../../model/node-reader.ts';
 import { LINKS_MAX } from '../limits.ts';
 
-/** Without "//", "/./" and the last slash; ".." stays, for only the node knows where it leads. */
+/** Removes "//", "/./" and a trailing slash. ".." stays, because only the node can resolve it. */
 export function cleanPath(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   return path.startsWith('/') ? `/${parts.join('/')}` : parts.join('/');
 }
 
-/** A path as a process means it that was started in `folder`. */
+/** Makes a path absolute, for a process with the working directory `folder`. */
 export function absolutePath(path: string, folder: string): string {
   return cleanPath(path.startsWith('/') ? path : `${folder}/${path}`);
 }
 
-/** Whether a path is this folder, or lies below it. */
+/** Whether a path is this directory, or below it. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`);
 }
 
 /**
- * Follows every link in a path, as the mount table shows it. `view` is the root of the process whose
- * path it is ("/proc/812/root"), or "" for the node's own. `visit` sees all that lies on the way.
+ * Resolves every link in a path, as in the mount table. `view` is the root of the process
+ * ("/proc/812/root"), or "" for the node's own. `visit` is called for every path on the way.
  */
 export async function resolvePath(
   node: NodeReader,
@@ -52,7 +52,7 @@ export async function resolvePath(
   return `/${resolved.join('/')}`;
 }
 
-/** Missing is an answer; any other failure is passed on. */
+/** A missing file becomes undefined; any other failure is thrown. */
 export async function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
   const answer = await attempt(read);
   if (answer.known) return answer.value;

@@ -3,14 +3,14 @@ import { ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { VERSION_CHARACTERS_MAX } from '../limits.ts';
 
-/** A Kubernetes version, with whatever a vendor has hung on it. */
+/** A Kubernetes version with the suffix of a vendor. */
 export interface VersionNumber {
-  /** As it was written: "v1.20.6-tke.23". */
+  /** The original text: "v1.20.6-tke.23". */
   readonly text: string;
   readonly major: number;
   readonly minor: number;
   readonly patch: number;
-  /** "rc.1" in "v1.19.0-rc.1": older than v1.19.0. A vendor's "gke.100" is none. */
+  /** "rc.1" in "v1.19.0-rc.1": older than v1.19.0. A vendor's "gke.100" is not a pre-release. */
   readonly prerelease?: string;
 }
 
@@ -35,10 +35,10 @@ export function parseVersionNumber(text: string, source: string | Origin): Versi
   });
 }
 
-/** What a version is compared with: the text and the vendor do not count. */
+/** The parts that are compared: not the text, nor the vendor. */
 export type ComparableVersion = Pick<VersionNumber, 'major' | 'minor' | 'patch' | 'prerelease'>;
 
-/** Below zero when the left one is older. A pre-release is older than its release. */
+/** Negative if the left one is older. A pre-release is older than its release. */
 export function compareVersions(left: ComparableVersion, right: ComparableVersion): number {
   return (
     left.major - right.major ||
@@ -52,7 +52,7 @@ export function isOlderThan(version: ComparableVersion, limit: ComparableVersion
   return compareVersions(version, limit) < 0;
 }
 
-/** "alpha" < "beta" < "rc" is also the order of the alphabet; the numbers count as numbers. */
+/** "alpha" < "beta" < "rc" is alphabetical order; numbers compare as numbers. */
 function comparePrereleases(left: string | undefined, right: string | undefined): number {
   if (left === undefined || right === undefined) {
     return Number(left === undefined) - Number(right === undefined);

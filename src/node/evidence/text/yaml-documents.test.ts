@@ -25,13 +25,13 @@ test.each([
   20_000,
 );
 
-test('too many parts are not read', () => {
+test('too many tokens are an error', () => {
   expect(() => yamlDocuments('a: 1\n'.repeat(10), { ...LIMITS, tokensMax: 50 })).toThrow(
     'more than 50 parts',
   );
 });
 
-test('a limit names where it was reached', () => {
+test('the error names the line of the limit', () => {
   try {
     read(`a: 1\nb: ${'['.repeat(200)}`);
     expect.unreachable();
@@ -40,7 +40,7 @@ test('a limit names where it was reached', () => {
   }
 });
 
-test('what stays within the limits is read, stars in texts among it', () => {
+test('reads a text within the limits, including stars in strings', () => {
   const text = 'a: &a [1, "*x"]\nb: *a\nc: |\n  *one\n  *two\n  *three\nd: "*"\n';
   expect(read(text).map((document) => document.toJS() as unknown)).toEqual([
     { a: [1, '*x'], b: [1, '*x'], c: '*one\n*two\n*three\n', d: '*' },
@@ -51,19 +51,19 @@ test('what stays within the limits is read, stars in texts among it', () => {
   expect(read(`${'['.repeat(98)}${']'.repeat(98)}`)).toHaveLength(1);
 });
 
-test('what the library only warns of is no error', () => {
+test('a warning of the library is not an error', () => {
   const text = '[!x 1, !x 2, !x 3, !x 4]\n';
   expect(messagesIn(text)).toEqual([]);
   expect(read(text)[0]?.warnings).toEqual([]);
 });
 
-test('reports a duplicate key, among as many as there are', () => {
+test('reports a duplicate key among very many', () => {
   const keys = Array.from(Array(80_000).keys(), (number) => `k${number}: 1\n`).join('');
   expect(messagesIn(`${keys}k7: 2\n`)).toEqual(['key "k7" already set in map']);
   expect(messagesIn('a: {b: 1, b: 2}\n"1": 1\n1: 2\n')).toEqual(['key "b" already set in map']);
 }, 45_000);
 
-test('a key that is a list or a map is an error: to make a text of it takes too long', () => {
+test('a key that is a list or a map is an error, because converting it takes too long', () => {
   expect(messagesIn('? [1, 2]\n: 3\n')).toEqual(['A map key must not be a list or a map']);
   const nested = `[${Array(400)
     .fill(`${'{['.repeat(49)}${'],}'.repeat(49)}`)

@@ -20,7 +20,7 @@ import {
   YAML_TOKENS_MAX,
 } from '../limits.ts';
 
-/** Why a text is not read to its end, and where that shows. */
+/** The limit that ended the parsing, and its line. */
 export class YamlLimitError extends Error {
   override readonly name = 'YamlLimitError';
   readonly offset: number;
@@ -32,9 +32,9 @@ export class YamlLimitError extends Error {
 }
 
 export interface YamlLimits {
-  /** Places that stand for another. The library looks for each of them among all. */
+  /** Aliases. The library compares each alias with all anchors. */
   readonly aliasesMax: number;
-  /** Errors in the text. Each takes far more time and memory than the characters that it is about. */
+  /** Errors in the text. Each takes far more time and memory than its characters. */
   readonly errorsMax: number;
   readonly tokensMax?: number;
 }
@@ -42,10 +42,10 @@ export interface YamlLimits {
 type YamlOptions = ParseOptions & DocumentOptions & SchemaOptions;
 
 /**
- * Reads YAML from outside, in a time and a memory that grow with its length and no faster. Limits are
- * checked before anything is made of the text; reaching one throws a YamlLimitError. The library takes
- * quadratic time to look for keys that come twice, and to make a text of a key that is a list or a map:
- * the first is done here, the second is an error, as it is for Kubernetes.
+ * Parses YAML from outside, in time and memory linear in its length. Limits are checked before any
+ * value is created; reaching one throws a YamlLimitError. The library takes quadratic time to find
+ * duplicate keys, and to convert a key that is a list or a map. So we find duplicates ourselves,
+ * and such a key is an error, as in Kubernetes.
  */
 export function yamlDocuments(
   text: string,
@@ -61,7 +61,7 @@ export function yamlDocuments(
   return documents;
 }
 
-/** What may still come, and where the text is being read. */
+/** The remaining budget, and the current position in the text. */
 class Budget {
   offset = 0;
   readonly #tooLong: string;
@@ -87,7 +87,7 @@ class Budget {
 
 const TOO_MANY_DOCUMENTS = `more than ${YAML_DOCUMENTS_MAX} documents`;
 
-/** The result of the library's own parser, with a check of the limits after each part. */
+/** The tokens of the library's parser, with a check of the limits after each. */
 function* tokensOf(
   text: string,
   budget: Budget,
@@ -95,7 +95,7 @@ function* tokensOf(
 ): Generator<CST.Token> {
   const parser = new Parser(lineCounter?.addNewLine);
   lineCounter?.addNewLine(0);
-  // The content of a scalar, which may begin with any character, comes behind a mark.
+  // The content of a scalar may begin with any character, and follows a marker token.
   let isContent = false;
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme.startsWith('*') && !isContent) budget.spend('aliases', 'too many aliases');
@@ -115,7 +115,7 @@ function counted(token: CST.Token, budget: Budget): CST.Token {
   return token;
 }
 
-/** The library has no limit of its own, and collects warnings, which nobody reads here. */
+/** The library has no limit on errors, and collects warnings that we do not use. */
 function limitErrors(composer: Composer, budget: Budget): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const own = composer as unknown as { onError: OnError };
@@ -127,7 +127,7 @@ function limitErrors(composer: Composer, budget: Budget): void {
   };
 }
 
-/** In the words of kubectl. */
+/** The same text as kubectl. */
 function duplicateKey(key: unknown): string {
   return `key "${cutText(String(key), KEY_CHARACTERS_MAX)}" already set in map`;
 }

@@ -21,22 +21,22 @@ import {
 import { type LeftoverSurroundings, leftoverSurroundings } from './leftover-surroundings.ts';
 import { minimumAge } from './minimum-age.ts';
 
-/** One name that a teardown left behind, and what it is. */
+/** A name that a teardown left behind, and its status. */
 export interface Leftover extends LeftoverName {
-  /** null when it is gone by now; undefined when it was not read, because it is a mount. */
+  /** null if it is gone; undefined if it was not read, because it is a mount point. */
   readonly status?: FileStatus | null;
   readonly isEmpty?: boolean | null;
-  /** What is mounted on it, in whichever namespace. */
+  /** The mounts on it, in any namespace. */
   readonly mounts: readonly PlacedMount[];
 }
 
-/** The folder of the volume itself, which the teardown wanted to rename. */
+/** The directory of the volume, which the teardown tried to rename. */
 export interface BaseFolder {
   readonly volume: string;
   readonly path: string;
   readonly mounts: readonly PlacedMount[];
   readonly modifiedMs?: number;
-  /** Other pods that have a folder of the same volume. */
+  /** Other pods with a directory of the same volume. */
   readonly alsoOf: readonly string[];
 }
 
@@ -54,9 +54,9 @@ export interface LeftoverFolders {
   readonly minimumAgeMs: number;
   readonly isKubeletRunning: boolean;
   readonly folders: readonly LeftoverFolder[];
-  /** Folders of volumes that could not be listed, and why. */
+  /** Volume directories that could not be listed, and why. */
   readonly notRead: readonly { readonly path: string; readonly why: string }[];
-  /** Absent when there is nothing that anybody would report. */
+  /** Not set if there is nothing to report. */
   readonly around?: LeftoverSurroundings;
 }
 
@@ -110,7 +110,7 @@ function candidateIn({ folder, names }: TreeFolder, top: string): Candidate | un
 
 type CheckResult = Candidate & Pick<LeftoverFolder, 'leftovers' | 'error'>;
 
-/** What is mounted in the kubelet's view is not touched: it may be dead, and it is no leftover. */
+/** A mount point in the kubelet's view is not accessed: it may be dead, and is not a leftover. */
 async function entriesOf(
   snapshot: Snapshot,
   found: readonly Candidate[],
@@ -139,7 +139,7 @@ async function entriesOf(
   );
 }
 
-/** Whether there is more in a folder than files of that name and teardowns under way. */
+/** Whether a directory has leftovers other than plain files and running teardowns. */
 export function isWorthReporting(
   { leftovers, error }: Pick<LeftoverFolder, 'leftovers' | 'error'>,
   { now, minimumAgeMs }: Pick<LeftoverFolders, 'now' | 'minimumAgeMs'>,
@@ -197,7 +197,7 @@ async function withBases(
   );
 }
 
-/** The pods that have a folder of a volume, by plugin and name. */
+/** The pods with a directory of a volume, by plugin and name. */
 function ownersOf(tree: readonly TreeFolder[]): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();
   for (const { folder, names } of tree) {

@@ -23,15 +23,15 @@ test.each([
   '.deleting~1',
   '..data_tmp',
   'kubernetes.io~csi',
-])('%s is no leftover', (name) => {
+])('%s is not a leftover', (name) => {
   expect(leftoverName(name)).toBeUndefined();
 });
 
-test('a plugin is recognised by the name of its makers', () => {
+test('unescapes the name of a plugin', () => {
   expect(pluginName('transwarp.io~tosdisk')).toBe('transwarp.io/tosdisk');
 });
 
-test('the folder of a volume is called as the volume is, or as the kubelet wraps it', () => {
+test('the directory of a volume has the name of the volume, also with the prefix wrapped_', () => {
   const names = ['a.deleting~1', 'a.deleting~2', 'wrapped_token.deleting~3', 'pvc-1'];
   const found = names.flatMap((name) => leftoverName(name) ?? []);
   expect([...volumeFolderNames(found)]).toEqual(['a', 'wrapped_a', 'token', 'wrapped_token']);

@@ -1,39 +1,39 @@
-/** A folder that an unmount which never came to its end left beside the volume. */
+/** A directory that a failed unmount left beside the volume. */
 export interface LeftoverName {
   readonly name: string;
-  /** The volume's own name, by which its folder is called. */
+  /** The name of the volume, which is also that of its directory. */
   readonly volume: string;
-  /** How often it was renamed: more than once when the leftover itself was torn down again. */
+  /** How often it was renamed: more than once if the leftover itself was torn down again. */
   readonly suffixes: number;
 }
 
 // pvc-f39e86b9.deleting~859156558, wrapped_token.deleting~765506473, a.deleting~355603580.deleting~1
 const LEFTOVER = /^(?:wrapped_)?(.+?)((?:\.deleting~\d{1,10})+)$/;
 
-/** Reads a name as the kubelet's old teardown makes it; "~" is in no name that a person may choose. */
+/** Parses the name of a leftover of older kubelets; a user cannot choose a name with "~". */
 export function leftoverName(name: string): LeftoverName | undefined {
-  // Most names have none of it, and a node has many names.
+  // A fast check first: a node has many names, and most do not contain this.
   if (!name.includes('.deleting~')) return undefined;
   const [, volume, renames] = LEFTOVER.exec(name) ?? [];
   if (volume === undefined || renames === undefined) return undefined;
   return { name, volume, suffixes: renames.split('.deleting~').length - 1 };
 }
 
-/** What the folders of their volumes may be called. Hundreds of leftovers can be of one volume. */
+/** The possible directory names of their volumes. One volume can have hundreds of leftovers. */
 export function volumeFolderNames(found: readonly LeftoverName[]): ReadonlySet<string> {
   const volumes = new Set(found.map(({ volume }) => volume));
   return new Set([...volumes].flatMap((volume) => [volume, `wrapped_${volume}`]));
 }
 
-/** Where a leftover is: one plugin's folder of one pod. */
+/** One plugin's directory of one pod, where leftovers are. */
 export interface VolumesFolder {
   readonly podUid: string;
-  /** As its folder is called: "transwarp.io~tosdisk". */
+  /** The name of the plugin's directory: "transwarp.io~tosdisk". */
   readonly plugin: string;
   readonly path: string;
 }
 
-/** How a plugin is called by those who make it: "transwarp.io~tosdisk" is transwarp.io/tosdisk. */
+/** The name of a plugin: "transwarp.io~tosdisk" is transwarp.io/tosdisk. */
 export function pluginName(escaped: string): string {
   return escaped.replaceAll('~', '/');
 }

@@ -10,10 +10,10 @@ import { type CleaningLoop, cleaningLoop } from '../stacks/cleaning-loop.ts';
 import { type Base, type Writers, writersBelow } from './leftover-writers.ts';
 import { type VolumeMetrics, volumeMetrics } from './volume-metrics.ts';
 
-/** What else is known of a node with leftovers. It is not read on other nodes. */
+/** Other facts about a node with leftovers. They are not read on other nodes. */
 export interface LeftoverSurroundings {
   readonly namespaces: Maybe<MountNamespaces>;
-  /** Of the kubelet's own mounts: "mnt:[4026531841]". */
+  /** The kubelet's mount namespace: "mnt:[4026531841]". */
   readonly ownNamespace?: string | undefined;
   /** The kernel's release: "3.10.0-1160.el7.x86_64". */
   readonly kernel: Maybe<string>;
@@ -22,13 +22,13 @@ export interface LeftoverSurroundings {
   readonly version: Maybe<KubeletVersion>;
   readonly metrics: Maybe<VolumeMetrics>;
   readonly writers: Maybe<Writers>;
-  /** Whether a pod with leftovers still exists, by its uid. */
+  /** The state of each pod with leftovers, by its uid. */
   readonly lives: ReadonlyMap<string, PodLife>;
-  /** Whether the kubelet's own clean-up goes on. */
+  /** Whether the kubelet's own cleanup runs. */
   readonly loop: CleaningLoop;
 }
 
-/** `top` is the folder of all pods. */
+/** `top` is the directory of all pods. */
 export async function leftoverSurroundings(
   snapshot: Snapshot,
   folders: readonly { readonly podUid: string; readonly bases: readonly Base[] }[],

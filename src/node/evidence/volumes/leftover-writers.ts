@@ -7,10 +7,10 @@ import { type Place, type PlacedMount, pathsOf, shownAt } from '../mounts/mount-
 import type { MountTable } from '../mounts/mount-table.ts';
 import { isWithin } from '../text/file-path.ts';
 
-/** A process that holds something open in the folder of a volume. */
+/** A process with an open file in the directory of a volume. */
 export interface Writer {
   readonly process: ProcessEntry;
-  /** The folder of the volume, as the kubelet sees it. */
+  /** The directory of the volume, as the kubelet sees it. */
   readonly base: string;
   /** "fd/5", "cwd" */
   readonly by: string;
@@ -20,19 +20,19 @@ export interface Writer {
 
 export interface Writers {
   readonly writers: readonly Writer[];
-  /** False when there were more processes than we ask, or some could not be asked. */
+  /** False if there were more processes than the limit, or some could not be read. */
   readonly isWhole: boolean;
 }
 
-/** The folder of a volume, and what is mounted on it. */
+/** The directory of a volume, and the mounts on it. */
 export interface Base {
   readonly path: string;
   readonly mounts: readonly PlacedMount[];
 }
 
 /**
- * Who still uses the volumes whose teardown failed. A container sees them under paths of its own,
- * so what it holds open is translated into a place of a filesystem, and places are compared.
+ * The processes that still use volumes whose teardown failed. A container has other paths, so each
+ * open file is converted into a place in a filesystem, and places are compared.
  */
 export async function writersBelow(
   snapshot: Snapshot,
@@ -51,7 +51,8 @@ export async function writersBelow(
   const asked = around.namespaces.namespaces
     .map((namespace) => ({ namespace, ...waysInto(namespace, contents, top) }))
     .filter(({ under, mountIds }) => under.length > 0 || mountIds.length > 0)
-    // Those first that have the volume itself mounted, then those that see all of the node's folders.
+    // First processes that have the volume itself mounted, then those that see the node's
+    // directories.
     .toSorted((left, right) => right.mountIds.length - left.mountIds.length)
     .flatMap((way) => way.namespace.pids.flatMap((pid) => ({ ...way, process: byPid.get(pid) })))
     .filter(({ process }) => process && !isKernels(process));
@@ -65,7 +66,7 @@ export async function writersBelow(
   };
 }
 
-/** What is seen in the folder of a volume: its own filesystem, or a part of the node's. */
+/** What a volume's directory shows: its own filesystem, or a part of the node's. */
 interface Content extends Place {
   readonly base: string;
 }
@@ -104,12 +105,12 @@ function waysInto(
   return { under: top ? pathsOf(top, table) : [], mountIds };
 }
 
-// 2 (kthreadd) S 0 0 0 0: the parent of every thread of the kernel, none of which opens a file.
+// 2 (kthreadd) S 0 0 0 0: the parent of all kernel threads, which open no files.
 function isKernels({ pid, parent }: ProcessEntry): boolean {
   return pid === 2 || parent === 2;
 }
 
-/** Undefined when unknown; a process that has ended holds nothing. */
+/** Undefined if unknown. A process that has exited holds nothing. */
 async function heldBy(
   snapshot: Snapshot,
   { process, namespace, under, mountIds }: Way,
@@ -121,10 +122,10 @@ async function heldBy(
   if (!answer.known) return answer.error.failure === 'missing' ? [] : undefined;
   const found = new Map<string, Writer>();
   for (const { by, path } of answer.value) {
-    // /data/app.log (deleted): the kernel's mark of an unlinked file.
+    // /data/app.log (deleted): the kernel marks an unlinked file.
     const place = shownAt(path.replace(/ \(deleted\)$/, ''), namespace.table);
     const content = place && contents.find((one) => liesIn(place, one));
-    // One of them names the process well enough.
+    // One open file per volume is enough.
     if (content && !found.has(content.base)) {
       found.set(content.base, { process, base: content.base, by, path });
     }

@@ -34,7 +34,7 @@ test.each([
   expect(failures[0]?.leftovers.size).toBeGreaterThan(0);
 });
 
-test('recognises a busy volume without a leftover, also where a space was lost', () => {
+test('recognises a busy volume without a leftover, even if a space is missing', () => {
   const line = output(
     failing(`remove ${VOLUMES}/kubernetes.io~secret/token: deviceor resource busy"`),
   );
@@ -42,7 +42,7 @@ test('recognises a busy volume without a leftover, also where a space was lost',
   expect(failures).toMatchObject([{ error: 'busy', operation: 'remove', leftovers: new Set() }]);
 });
 
-test('reports what a newer kubelet cannot remove of an orphan', () => {
+test('reports what a newer kubelet cannot remove of an orphaned pod', () => {
   const line = `orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUMES}/p/a.deleting~1: directory not empty`;
   const { failures, orphans } = teardownFailures([output(line)]);
   expect(failures).toMatchObject([
@@ -51,7 +51,7 @@ test('reports what a newer kubelet cannot remove of an orphan', () => {
   expect(orphans.has(UID)).toBe(true);
 });
 
-test('the same failure again and again is one, with its latest line', () => {
+test('merges repeated failures, with the latest line', () => {
   const words = (digits: number) =>
     failing(`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~${digits}: file exists`);
   const { failures } = teardownFailures([
@@ -65,7 +65,7 @@ test('the same failure again and again is one, with its latest line', () => {
   expect(failures[0]?.last.time?.getUTCSeconds()).toBe(9);
 });
 
-test('a line that comes twice because it says two things counts once', () => {
+test('counts a line with two matches once', () => {
   const line = output(`orphaned pod "${UID}" found, but volume paths are still present on disk.`);
   expect(teardownFailures([line, line]).orphans.get(UID)?.count).toBe(1);
 });
@@ -78,7 +78,7 @@ test.each([
   expect([...teardownFailures([output(line)]).unreadable.keys()]).toEqual([UID]);
 });
 
-test('other words say nothing of it', () => {
+test('ignores other messages', () => {
   const { failures, orphans, unreadable } = teardownFailures([
     output(failing('unmount failed: exit status 32')),
     output(`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~1: file exists`),

@@ -2,17 +2,17 @@ import { originText } from '../../model/origin.ts';
 import type { LogEntry } from '../logs/log-entries.ts';
 import { leftoverName } from './leftover-names.ts';
 
-/** One line of the kubelet's log, wherever it was stored. */
+/** One line of the kubelet's log, from any source. */
 export type LoggedLine = Pick<LogEntry, 'message' | 'time' | 'text' | 'origin'>;
 
-/** A volume that the kubelet could not tear down, by its own words; all such lines of it together. */
+/** A volume that the kubelet could not tear down, from all log lines about it. */
 export interface TeardownFailure {
   readonly podUid: string;
-  /** As its folder is called: "kubernetes.io~secret". */
+  /** The name of the plugin's directory: "kubernetes.io~secret". */
   readonly plugin: string;
-  /** The volume's own folder: <root>/pods/<uid>/volumes/<plugin>/<volume>. */
+  /** The volume's directory: <root>/pods/<uid>/volumes/<plugin>/<volume>. */
   readonly path: string;
-  /** Whether it could not be renamed, or could not be removed after it was. */
+  /** rename: renaming it failed. remove: removing the renamed directory failed. */
   readonly operation: 'rename' | 'remove';
   readonly error: TeardownError;
   /** Names of leftovers in these lines. */
@@ -21,7 +21,10 @@ export interface TeardownFailure {
   readonly last: LoggedLine;
 }
 
-/** exists: EEXIST, of Go's rename since 1.8. busy: EBUSY, of the kernel. cut: the line ends before. */
+/**
+ * exists: EEXIST, from Go's rename since 1.8. busy: EBUSY, from the kernel. cut: the line is
+ * truncated.
+ */
 export type TeardownError = 'exists' | 'busy' | 'not-empty' | 'other' | 'cut';
 
 export interface PodComplaint {
@@ -32,9 +35,9 @@ export interface PodComplaint {
 
 export interface TeardownFailures {
   readonly failures: readonly TeardownFailure[];
-  /** Orphaned pods whose folder the kubelet cannot remove. */
+  /** Orphaned pods whose directory the kubelet cannot remove. */
   readonly orphans: ReadonlyMap<string, PodComplaint>;
-  /** Pods of which the kubelet took a leftover for a volume when it was started. */
+  /** Pods with a leftover that the kubelet took for a volume at its start. */
   readonly unreadable: ReadonlyMap<string, PodComplaint>;
 }
 
@@ -66,17 +69,17 @@ const ORPHAN = /\borphaned pod "([^"]+)" found, but /i;
 const UNREADABLE =
   /Could not construct volume information.*?(?:pod\.UID |podName="?)([\w-]+).*?volume\.?SpecName[= ]"?([^\s"):,]+)/;
 
-/** While it is put together: a log can have a million lines of it. */
+/** A mutable failure: a log can have a million lines about it. */
 type Found = TeardownFailure & { readonly leftovers: Set<string> };
 
-/** What the lines of a kubelet's log say of volumes that it could not tear down. */
+/** The failed teardowns in the lines of a kubelet's log. */
 export function teardownFailures(lines: readonly LoggedLine[]): TeardownFailures {
   const failures = new Map<string, Found>();
   const orphans = new Map<string, PodComplaint>();
   const unreadable = new Map<string, PodComplaint>();
   let before: LoggedLine | undefined;
   for (const line of lines) {
-    // A line that says two things comes twice.
+    // A line with two matches comes twice.
     if (before?.text === line.text && originText(before.origin) === originText(line.origin))
       continue;
     before = line;
@@ -104,12 +107,12 @@ function failureIn(line: LoggedLine): Found | undefined {
   const [removed, path = '', reason] = REMOVE.exec(message) ?? [];
   if (removed !== undefined) return failureOf(line, 'remove', [path], reason);
   const [, operation, cut = ''] = CUT.exec(message) ?? [];
-  // Where a line ends in the middle of a name, that name is reported as far as it goes.
+  // If a line ends in the middle of a name, the truncated name is used.
   if (operation !== 'rename' && operation !== 'remove') return undefined;
   return failureOf(line, operation, [cut], undefined);
 }
 
-/** The first of the paths is that of the volume, or of what is left of it. */
+/** The first path is that of the volume, or of its leftover. */
 function failureOf(
   last: LoggedLine,
   operation: TeardownFailure['operation'],
@@ -131,7 +134,7 @@ function failureOf(
   };
 }
 
-/** Some who copy a log lose a space here and there. */
+/** Copied logs sometimes lack a space. */
 function errorIn(why: string | undefined): TeardownError {
   if (why === undefined || why.trim() === '') return 'cut';
   if (/^file\s*exists/.test(why)) return 'exists';
@@ -151,7 +154,7 @@ function count(known: Map<string, PodComplaint>, podUid: string, line: LoggedLin
   known.set(podUid, { podUid, count: (before?.count ?? 0) + 1, last });
 }
 
-/** Logs are read from several files; what has no time is taken as it comes. */
+/** Logs come from several files. Without a time, the order of the lines counts. */
 function later(left: LoggedLine, right: LoggedLine): LoggedLine {
   if (left.time && right.time) return left.time > right.time ? left : right;
   return right;

@@ -6,11 +6,11 @@ import type { PlacedMount } from '../mounts/mount-places.ts';
 import { leftoverFolders } from './leftover-folders.ts';
 import { type TeardownFailures, teardownFailures } from './teardown-failures.ts';
 
-/** What the kubelet's log says of failed teardowns, and who holds what it could not remove. */
+/** The failed teardowns in the kubelet's log, and the mounts that keep a volume busy. */
 export interface TeardownLog extends TeardownFailures {
-  /** Mounts on such a volume's folder that another namespace has, by that folder. */
+  /** Mounts on such a volume's directory in other namespaces, by directory. */
   readonly holders: ReadonlyMap<string, readonly PlacedMount[]>;
-  /** Until when the log goes; absent when no line of it has a time. */
+  /** The end of the log; not set if no line has a time. */
   readonly until?: Date;
 }
 
@@ -24,14 +24,15 @@ export const teardownLog = defineEvidence<TeardownLog>({
     const until = endOfLog(log);
     const reported = { ...teardownFailures(log.entries), ...(until ? { until } : {}) };
     const busy = reported.failures.filter(({ error }) => error === 'busy');
-    // Where the folders themselves can be read, so can whatever is mounted on them.
+    // If the directories can be read, so can the mounts on them.
     const isSeen = busy.length > 0 && (await attempt(snapshot.of(leftoverFolders))).known;
     if (busy.length === 0 || isSeen) return { ...reported, holders: new Map() };
     const tables = await attempt(snapshot.of(mountNamespaces));
     const namespaces = tables.known ? tables.value.namespaces : [];
     const holders = new Map<string, readonly PlacedMount[]>();
     for (const { path } of busy) {
-      // A pod's uid is in the path, so its end is enough: other namespaces have it at /host/...
+      // The path contains the pod's uid, so its end is enough: other namespaces have it below
+      // /host.
       const end = path.slice(path.lastIndexOf('/pods/'));
       const held = namespaces.flatMap((namespace) =>
         namespace.table.mounts

@@ -16,7 +16,7 @@ test.each([
   ['v1.22.0', 'removes'],
   ['v1.23.0-rc.0', 'removes'],
   ['v1.36.9', 'removes'],
-  // Nobody has tried these: they are assumed to behave like v1.36.
+  // These are not verified: they are assumed to behave like v1.36.
   ['v1.37.0-alpha.1', 'removes'],
   ['v1.61.0', 'removes'],
   ['v2.0.0', 'removes'],

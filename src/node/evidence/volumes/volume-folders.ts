@@ -1,14 +1,14 @@
 import { verifiedKubelet } from '../kubelet/verified-version.ts';
 import type { VersionNumber } from '../text/version-number.ts';
 
-/** The first patches of old minor versions that got the change. */
+/** The first patch release of each old minor version with the change. */
 const FIRST_PATCH: Readonly<Record<number, number>> = { 20: 10, 21: 4, 22: 0 };
 const LAST_MINOR_WITHOUT = 19;
 
 /**
- * What a kubelet does with the empty volume folders of an orphan. Since kubernetes pull request
- * 95301 (1.20.10, 1.21.4, 1.22.0) it removes them; before, it left them where they are, and then
- * the orphan's folder too. In which pre-release of these the change arrived is not in our tables.
+ * What a kubelet does with the empty volume directories of an orphaned pod. Since kubernetes pull
+ * request 95301 (1.20.10, 1.21.4, 1.22.0) it removes them. Before, it left them, and so the pod's
+ * directory. We do not know the first pre-release of these versions with the change.
  */
 export function volumeCleanupBehaviour(version: VersionNumber): 'removes' | 'leaves' | 'unknown' {
   const { major, minor, patch, prerelease } = verifiedKubelet(version);
@@ -19,7 +19,7 @@ export function volumeCleanupBehaviour(version: VersionNumber): 'removes' | 'lea
   return patch >= first ? 'removes' : 'leaves';
 }
 
-/** Whether it is known that the folders stay unless somebody else removes them. */
+/** Whether the directories are known to stay until another program removes them. */
 export function leavesVolumeFolders(version: VersionNumber): boolean {
   return volumeCleanupBehaviour(version) === 'leaves';
 }

@@ -10,22 +10,22 @@ import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
 import { isWithin, unlessMissing } from '../text/file-path.ts';
 import { minimumAge } from './minimum-age.ts';
 
-/** The file in which the kubelet describes a CSI volume, beside the folder it is mounted on. */
+/** The file in which the kubelet describes a CSI volume, beside its mount point. */
 export const VOLUME_FILE = 'vol_data.json';
 export const CSI_PLUGIN = 'kubernetes.io~csi';
 
-/** What is left of one CSI volume of a pod that does not seem to live. */
+/** What is left of one CSI volume of a pod that seems to be gone. */
 export interface LeftMetadata {
   readonly podUid: string;
   readonly volume: string;
-  /** As the kubelet names it: the folder of the volume. */
+  /** The volume's directory, as the kubelet sees it. */
   readonly folder: string;
-  /** Of the file; it distinguishes this one from a later one. */
+  /** The inode of the file. It distinguishes this file from a later one. */
   readonly inode: string;
   readonly ageMs: number;
-  /** Perhaps it is just being removed. */
+  /** The kubelet may be removing it right now. */
   readonly isFresh: boolean;
-  /** Why it is not this file alone that is left: what is mounted there, what else lies there. */
+  /** Why the file is not the only leftover: a mount, or other files. */
   readonly hindrance?: string;
   readonly life: PodLife;
   readonly origin: Origin;
@@ -33,7 +33,7 @@ export interface LeftMetadata {
 
 export interface VolumeMetadata {
   readonly left: readonly LeftMetadata[];
-  /** Folders of pods that could not be looked into, in words. */
+  /** Pod directories that could not be read, and why. */
   readonly unread: readonly string[];
   readonly seenAt: Date;
 }
@@ -75,7 +75,7 @@ async function leftOf(
   { view, root }: { readonly view: string; readonly root: string },
 ): Promise<readonly LeftMetadata[]> {
   const plugin = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}`;
-  // Names alone: what is mounted in there is not touched.
+  // Reads names only, so that no mount below is accessed.
   const tree = snapshot.node.ask('tree', { path: `${view}${plugin}`, levels: ['*'] });
   const volumes = (await unlessMissing(tree)) ?? [];
   const minimumAgeMs = optionValue(minimumAge, snapshot.settings) ?? METADATA_AGE_MS;
@@ -83,12 +83,12 @@ async function leftOf(
   for (const { folder: volume, names, failure } of volumes) {
     if (failure === undefined && !names.includes(VOLUME_FILE)) continue;
     const folder = `${plugin}/${volume}`;
-    // Then nothing is left over: it is all still there.
+    // The volume is still mounted, so this is not a leftover.
     if (life.state === 'orphan' && (await isMountedHere(snapshot, folder))) continue;
     const said = failure ?? (await mountedIn(snapshot, folder, names));
     const file = `${view}${folder}`;
     const seen = await factsOf(snapshot, file, said === undefined ? names : [VOLUME_FILE]);
-    if (!seen) continue; // It was removed meanwhile.
+    if (!seen) continue; // It was removed in the meantime.
     const isFresh = seen.ageMs < minimumAgeMs;
     const hindrance = said ?? seen.hindrance;
     const facts = { ...seen, podUid, volume, folder, isFresh, life, origin: { file } };
@@ -102,7 +102,7 @@ async function isMountedHere(snapshot: Snapshot, folder: string): Promise<boolea
   return mounts.some(({ target }) => isWithin(target, folder));
 }
 
-/** Read in all namespaces before any of the names is checked more closely. */
+/** Reads all namespaces before any of the names is checked. */
 async function mountedIn(
   snapshot: Snapshot,
   folder: string,

@@ -18,19 +18,19 @@ const PAGE = [
 
 const ORIGIN = { url: '/metrics' };
 
-test('volumes are counted by plugin, and failed unmounts once, whatever they are called', () => {
+test('counts volumes by plugin, and failed unmounts once, from either metric', () => {
   const { volumes, unmountErrors } = parseVolumeMetrics(PAGE, ORIGIN);
   expect(volumes.get('kubernetes.io/csi')).toEqual({ actual: 40, desired: 3 });
   expect(unmountErrors).toBe(48);
 });
 
-test('newer kubelets count failures among the durations', () => {
+test('newer kubelets count failures in the duration metric', () => {
   const line =
     'storage_operation_duration_seconds_count{migrated="false",operation_name="volume_unmount",status="fail-unknown",volume_plugin="a"} 5';
   expect(parseVolumeMetrics(`${line}\n`, ORIGIN).unmountErrors).toBe(5);
 });
 
-test('what leaves the node gives the same counts, and nothing else', () => {
+test('redacted metrics give the same counts, and contain nothing else', () => {
   const asked = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/metrics' } as const;
   const { body } = redactAnswer('kubelet', asked, { status: 200, body: PAGE });
   expect(parseVolumeMetrics(body, ORIGIN)).toEqual(parseVolumeMetrics(PAGE, ORIGIN));

@@ -6,9 +6,9 @@ import { firstAnswer, pagesOf } from '../kubelet/kubelet-page.ts';
 
 export interface VolumeMetrics {
   readonly origin: Origin;
-  /** Volumes that the kubelet believes to be mounted, and those that its pods want, by plugin. */
+  /** Volumes that the kubelet has mounted, and those that its pods need, by plugin. */
   readonly volumes: ReadonlyMap<string, { readonly actual: number; readonly desired: number }>;
-  /** Unmounts that failed since it was started. */
+  /** Failed unmounts since the start of the kubelet. */
   readonly unmountErrors: number;
   /** The lines themselves, as proof. */
   readonly lines: readonly string[];
@@ -40,7 +40,7 @@ const VOLUMES =
 const UNMOUNT_ERRORS =
   /^storage_operation_(errors_total|status_count|duration_seconds_count)\{[^}]*operation_name="volume_unmount"[^}]*\} (\d+)/;
 
-/** The lines of a page of metrics that this evidence is made of, and no other. */
+/** The lines of a metrics page that this evidence uses. */
 export function volumeMetricLines(body: string): readonly string[] {
   return body.split('\n').filter((line) => VOLUMES.test(line) || isUnmountError(line));
 }
