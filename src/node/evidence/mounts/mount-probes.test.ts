@@ -138,6 +138,15 @@ describe('requests that wait for a FUSE server', () => {
     ]);
   });
 
+  test.each([
+    ['0\n', []],
+    ['1\n', [[210, 'alive']]],
+  ])('%j are a reason to ask a mount that pods share', async (text, states) => {
+    const target = `${KUBELET_ROOT}/plugins/kubernetes.io/csi/x/globalmount`;
+    const maker = nodeWith({ mounts: [control, line(210, target, 'fuse.s3fs')] });
+    expect(await statesOf(waits(answers(maker, target, 'alive'), 210, text))).toEqual(states);
+  });
+
   test.each(['', 'many\n', '3 requests\n'])('are not known from %j', async (text) => {
     const [target = ''] = targets;
     const maker = nodeWith({ mounts: [control, line(210, target, 'fuse.s3fs')] });
@@ -145,6 +154,26 @@ describe('requests that wait for a FUSE server', () => {
     expect(probes).toHaveLength(1);
     expect(probes[0]).not.toHaveProperty('waiting');
   });
+});
+
+test('a filesystem of a pod that exists and of an orphan is asked before others', async () => {
+  const [first, shared, gone] = [volume('a', LIVE), volume('b', LIVE), volume('b', ORPHAN)];
+  const ofBoth = [line(211, shared, 'nfs4', '0:57'), line(212, gone, 'nfs4', '0:57')];
+  const maker = nodeWith({ mounts: [line(210, first), ...ofBoth] });
+  for (const target of [first, shared]) answers(maker, target, 'alive');
+  const order = (await statesOf(maker)).map(([id]) => id);
+  expect(order).toEqual([211, 212, 210]);
+});
+
+test('a mount that could not be asked is listed, unless an old recording lacks a live one', async () => {
+  const [gone, live, denied] = [volume('a', ORPHAN), volume('a', LIVE), volume('b', LIVE)];
+  const mounts = [line(210, gone), line(211, live), line(212, denied)];
+  const maker = nodeWith({ mounts });
+  maker.set('status', { path: `/proc/812/root${denied}` }, { failure: 'denied' });
+  expect(await statesOf(maker)).toEqual([
+    [210, 'not-probed'],
+    [212, 'not-probed'],
+  ]);
 });
 
 test('after four dead volumes of orphans, those of pods that exist are not asked', async () => {

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { storeWith } from '../../../test/store-with.ts';
+import { walkOf } from '../../../test/synthetic-walk.ts';
+import type { Store } from '../store/store.ts';
+import { Runner } from './runner.ts';
+
+test('a Diagnosis that runs again when its TTL expires is not deleted', async () => {
+  const walk = await walkOf('a', { ttlSecondsAfterFinished: 0 });
+  await walk.drive();
+  const { store } = walk;
+  const asked = Promise.withResolvers<void>();
+  // Somebody has started it again, and the watch has not reported that yet.
+  const get: Store['get'] = async (key) => {
+    const found = await store.get(key);
+    asked.resolve();
+    return found && { ...found, status: { ...found.status, phase: 'Running' } };
+  };
+  const deleted: string[] = [];
+  walk.store = storeWith(store, { get, delete: async ({ name }) => void deleted.push(name) });
+  const running = new Runner(walk.context).run();
+  await asked.promise;
+  await sleep(20);
+  walk.shutdown.abort();
+  await running;
+  expect(deleted).toEqual([]);
+});
