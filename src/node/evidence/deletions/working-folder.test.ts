@@ -155,8 +155,14 @@ describe('in a working directory below the root', () => {
       false,
     ],
   ])('where %s is read-only', async (_, mounts, isReadOnly) => {
-    const maker = below(...mounts).folder(CWD, ['bin']);
-    expect((await sweepOn(maker)).deletes).toEqual(isReadOnly ? [] : ['bin']);
+    const expected = isReadOnly ? [] : ['bin'];
+    for (const lines of [mounts, mounts.toReversed()]) {
+      const maker = below(...lines).folder(CWD, ['bin']);
+      expect((await sweepOn(maker)).deletes).toEqual(expected);
+      // The same mounts apply to a directory further down.
+      const deeper = await sweepOn(maker.link(CWD, '/srv/a/b'));
+      expect(deeper.deletes).toEqual(expected);
+    }
   });
 });
 
