@@ -147,6 +147,13 @@ describe('requests that wait for a FUSE server', () => {
     expect(await statesOf(waits(answers(maker, target, 'alive'), 210, text))).toEqual(states);
   });
 
+  test('are found by the whole device number', async () => {
+    const [target = ''] = targets;
+    const maker = nodeWith({ mounts: [control, line(210, target, 'fuseblk', '8:16')] });
+    const { probes } = await collect(waits(answers(maker, target, 'alive'), 8_388_624, '2\n'));
+    expect(probes).toMatchObject([{ waiting: 2 }]);
+  });
+
   test.each(['', 'many\n', '3 requests\n'])('are not known from %j', async (text) => {
     const [target = ''] = targets;
     const maker = nodeWith({ mounts: [control, line(210, target, 'fuse.s3fs')] });
