@@ -184,8 +184,8 @@ describe('on a node with a dead mount and another mount', () => {
     `213 27 0:58 / ${other} rw - nfs4 nas.example:/other rw`,
   ];
 
-  function onNode(reader: Made = {}, count = 1): NodeMaker {
-    const maker = syntheticWorker({ mounts, version: 'v1.18.8', pods: [] });
+  function onNode(reader: Made = {}, count = 1, lines = mounts): NodeMaker {
+    const maker = syntheticWorker({ mounts: lines, version: 'v1.18.8', pods: [] });
     for (const [key, answer] of fixture(reader, count).answers) maker.answers.set(key, answer);
     maker.set('threads', { threadsOf: 812 }, { answer: [] });
     // A question to the dead mount, or too many to the other, has no answer here and fails.

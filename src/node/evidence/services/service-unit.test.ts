@@ -49,7 +49,22 @@ describe('the state from systemd', () => {
 
   test('a masked unit exists', async () => {
     const { state } = await unitOn(printing(block('kubelet.service', 'masked', 'inactive')));
-    expect(state?.unit).toBe('kubelet.service');
+    expect(state).toMatchObject({ unit: 'kubelet.service', enabled: 'masked' });
+  });
+
+  test('has what the report says of the unit', async () => {
+    const lines = [
+      ...['Id=kubelet.service', 'LoadState=loaded', 'ActiveState=failed', 'SubState=failed'],
+      ...['Result=exit-code', 'ExecMainStatus=203', 'UnitFileState=disabled', 'Job=1234'],
+      'StateChangeTimestamp=Sat 2026-04-04 16:38:12 UTC',
+    ];
+    expect((await unitOn(printing(`${lines.join('\n')}\n`))).state).toEqual({
+      ...{ unit: 'kubelet.service', active: 'failed', sub: 'failed', result: 'exit-code' },
+      ...{ status: '203', restarts: 0, enabled: 'disabled', hasJob: true },
+      since: 'Sat 2026-04-04 16:38:12 UTC',
+      text: lines.join(' '),
+      origin: { command: 'systemctl show kubelet.service' },
+    });
   });
 
   test('a unit that is not found does not exist', async () => {
