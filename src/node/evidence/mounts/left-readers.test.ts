@@ -202,10 +202,12 @@ describe('on a node with a dead mount and another mount', () => {
     const text =
       `reader ${LEFT}, which an earlier check left behind, still waits there: ` +
       `/proc/812/root${TARGET}`;
-    expect(await probed(onNode())).toEqual([
-      [212, { state: 'dead', text }],
-      [213, { state: 'alive' }],
-    ]);
+    for (const lines of [mounts, mounts.toReversed()]) {
+      expect(await probed(onNode({}, 1, lines))).toEqual([
+        [212, { state: 'dead', text }],
+        [213, { state: 'alive' }],
+      ]);
+    }
   });
 
   test('if only the path of the reader is known, the mount is unknown', async () => {

@@ -188,10 +188,17 @@ test('after four dead volumes of orphans, those of pods that exist are not asked
   const live = ['a', 'b'].map((name) => volume(name, LIVE));
   // The live ones come first in the table, and are asked last.
   const mounts = [...live, ...dead].map((target, index) => line(210 + index, target));
-  const maker = nodeWith({ mounts });
+  // A filesystem of both is listed, because the orphan is a reason to ask it.
+  const ofBoth = [volume('e', LIVE), volume('e', ORPHAN)].map((target, index) =>
+    line(220 + index, target, 'nfs4', '0:57'),
+  );
+  const maker = nodeWith({ mounts: [...mounts, ...ofBoth] });
   for (const target of dead) answers(maker, target, 'dead');
   const { probes, unasked } = await collect(maker);
-  expect(probes.map(({ suspect }) => suspect.mount.id)).toEqual([212, 213, 214, 215]);
+  expect(probes.map(({ suspect, result }) => [suspect.mount.id, result.state])).toEqual([
+    ...[212, 213, 214, 215].map((id) => [id, 'dead']),
+    ...[220, 221].map((id) => [id, 'not-probed']),
+  ]);
   expect(unasked).toEqual({ count: 2, why: expect.stringContaining('4 dead mounts') });
 });
 
