@@ -215,6 +215,17 @@ describe('on a node with a dead mount and another mount', () => {
     expect(await probed(onNode({ files: [] }))).toContainEqual([212, { state: 'not-probed', why }]);
   });
 
+  test.each([
+    [0, 'not-probed'],
+    [1, 'dead'],
+  ])('a FUSE mount with %i requests that wait for its server is %s', async (count, state) => {
+    const control = '29 21 0:48 / /sys/fs/fuse/connections rw - fusectl none rw';
+    const fuse = `212 27 0:57 / ${TARGET} rw - fuse.s3fs bucket rw`;
+    const maker = onNode({ files: [] }, 1, [control, fuse]);
+    maker.file('/proc/812/root/sys/fs/fuse/connections/57/waiting', `${count}\n`);
+    expect(await probed(maker)).toEqual([[212, expect.objectContaining({ state })]]);
+  });
+
   test('with eight readers left behind, no other mount is probed', async () => {
     const why = expect.stringContaining('8 readers that earlier checks left behind');
     expect(await probed(onNode({}, 7))).toContainEqual([213, { state: 'alive' }]);
