@@ -100,7 +100,7 @@ test('the output says what heal restores', () => {
   expect(healed('a')).toContain('/etc, /usr or the host name, stay until');
 });
 
-test('the folder of an agent that goes on is not listed as restored', () => {
+test('the directory of an agent that goes on is not listed as restored', () => {
   const reported = healed('a', [{ pid: 7, stateFolder: '/var/lib/kubediag' }]);
   for (const folder of WRITTEN) {
     if (folder === '/var/lib/kubediag') expect(reported).not.toContain(folder);

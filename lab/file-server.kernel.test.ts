@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** A server on a folder of its own; its process is the child of what enters the namespaces. */
+/** A server on a directory of its own; its process is the child of what enters the namespaces. */
 async function serve(name: string, ...args: readonly string[]) {
   const folder = join(scratch, name);
   mkdirSync(folder);
@@ -58,7 +58,7 @@ async function isHopeless(waiter: ChildProcess): Promise<boolean> {
   return existsSync(file) && readFileSync(file, 'utf8') === 'request_wait_answer';
 }
 
-test('a healthy one is an empty folder, with space on it', async () => {
+test('a healthy one is an empty directory, with space on it', async () => {
   const { folder, exit } = await serve('healthy', '--healthy');
   expect(await inside.run('stat', '--format', '%F %i %a', folder)).toBe('directory 1 755\n');
   expect(await inside.run('find', folder)).toBe(`${folder}\n`);

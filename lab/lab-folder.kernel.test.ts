@@ -8,7 +8,7 @@ const NAME = `f${process.pid}`;
 const FOLDER = `/run/kubediag-lab/${NAME}`;
 const NOBODY = 65_534;
 
-describe('a folder that is not of root alone', () => {
+describe('a directory that is not of root alone', () => {
   let innocent: ReturnType<typeof spawn>;
 
   // The record names a process that belongs to no lab.

@@ -55,7 +55,7 @@ describe('on a machine with absolute symbolic links', () => {
     expect(await sh('cat /run/disk/bin/kubediag')).toBe('precious\n');
   });
 
-  test('a practice node has folders of its own in their place, and is well', async () => {
+  test('a practice node has directories of its own in their place, and is well', async () => {
     expect(refusal).toBe('');
     expect(await onNode('find /var /opt -name of-the-machine')).toBe('');
     expect(await onNode('ls /var/lib/kubelet/pods')).not.toContain('of-the-machine');
@@ -104,7 +104,7 @@ describe('the root of a practice node', () => {
     expect(readdirSync(join(scratch, 'home'))).toEqual([]);
   });
 
-  test('has no folder of the machine but those that hold programs', async () => {
+  test('has no directory of the machine but those that hold programs', async () => {
     const usual = 'bin sbin lib lib32 lib64 libx32 usr etc var opt root nix gnu';
     const fixture = 'boot dev home mnt proc run sys tmp';
     const names = (await node.run('ls', '-A', '/')).trim().split('\n');

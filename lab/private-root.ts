@@ -27,7 +27,7 @@ export const MISSING = 'missing: ';
  * needs of the machine is mounted below root/lab, and moved to its place later.
  */
 const GATHER = `
-# mount -n: else it leaves a folder of its own in /run of the machine.
+# mount -n: else it leaves a directory of its own in /run of the machine.
 missing() { echo "${MISSING}$1" >&2; exit 1; }
 home=$1 name=$2 program=$3 sources=$4
 shift 4

@@ -15,7 +15,7 @@ import type { NodeMaker, SyntheticNodes } from './synthetic-node.ts';
 
 const FAULTS = join(import.meta.dirname, '../src/node/faults');
 
-/** The folder with golden answers, messages and recordings of real nodes. */
+/** The directory with golden answers, messages and recordings of real nodes. */
 export function fixturesFolder({ id }: { readonly id: string }): string {
   return join(FAULTS, id, 'fixtures');
 }
@@ -113,7 +113,7 @@ async function nodesOf(id: string): Promise<SyntheticNodes> {
   return description.nodes();
 }
 
-/** Writes a fixture below a folder, for `kubediag replay`, and gives its path. */
+/** Writes a fixture below a directory, for `kubediag replay`, and gives its path. */
 export async function writeFixture(path: string, below: string): Promise<string> {
   const folder = join(below, path);
   for (const [file, content] of await filesOfBundle(await fixtureAt(path))) {

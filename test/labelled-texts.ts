@@ -263,7 +263,7 @@ const LEFTOVER: readonly LabelledText[] = [
     text: lines(`${rename('v.deleting~355603580')}: file exists`),
   },
   {
-    what: 'a folder that is busy',
+    what: 'a directory that is busy',
     label: found(D),
     text: lines(`${rename('wrapped_v')}: device or resource busy`),
   },
@@ -273,7 +273,7 @@ const LEFTOVER: readonly LabelledText[] = [
     text: lines(`${rename('v')}: file exists`, ...healthyHours(16)),
   },
   {
-    what: 'names of folders',
+    what: 'names of directories',
     label: found(D),
     text: lines(
       ...['859156558', '859156559'].map(

@@ -12,7 +12,7 @@ export interface SyntheticAgent extends ServeStart {
   readonly stop: () => Promise<void>;
 }
 
-/** An agent in this process, on a folder of its own unless one is given. */
+/** An agent in this process, on a directory of its own unless one is given. */
 export async function syntheticAgent(given?: string): Promise<SyntheticAgent> {
   const scratch = given ?? mkdtempSync(join(tmpdir(), 'kubediag-agent-'));
   const stateDir = join(scratch, 'state');

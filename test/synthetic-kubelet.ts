@@ -63,7 +63,7 @@ export function makeProc(maker: NodeMaker, pids: readonly number[]): NodeMaker {
     .file('/proc/sys/kernel/hostname', 'Worker-7\n');
 }
 
-/** A folder and all above it, as a process sees them ("/proc/812/root"), or the node ("") does. */
+/** A directory and all above it, as a process sees them ("/proc/812/root"), or the node ("") does. */
 export function makeFolder(
   maker: NodeMaker,
   view: string,

@@ -16,7 +16,7 @@ import {
   syntheticWorker,
 } from './synthetic-worker.ts';
 
-/** An entry of a plugin's folder; by default an empty folder that is a day old. */
+/** An entry of a plugin's directory; by default an empty directory that is a day old. */
 export interface SyntheticEntry {
   readonly type?: FileStatus['type'];
   readonly ageMs?: number;
@@ -28,7 +28,7 @@ export interface SyntheticVolumes {
   readonly podUid?: string;
   readonly plugin: string;
   readonly entries: Readonly<Record<string, SyntheticEntry>>;
-  /** The folder cannot be listed: "EIO". */
+  /** The directory cannot be listed: "EIO". */
   readonly failure?: string;
   /** Its names are listed, and their types are not. */
   readonly isHung?: boolean;
@@ -59,7 +59,7 @@ const OWN_NAMESPACE = 'mnt:[4026531841]';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PODS = `/proc/812/root${KUBELET_ROOT}/pods`;
 
-/** A worker whose pods have folders of volumes; questions about those are answered as described. */
+/** A worker whose pods have directories of volumes; questions about those are answered as described. */
 export function syntheticNodeWithVolumes(made: SyntheticNodeWithVolumes): NodeMaker {
   const maker = new VolumesMaker(made);
   for (const [key, recorded] of syntheticWorker(made).answers) maker.answers.set(key, recorded);

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The folder for what one recipe has downloaded or built, outside the checkout, so that every
- * checkout finds it. Another recipe has another folder: the content never has to be checked again.
+ * The directory for what one recipe has downloaded or built, outside the checkout, so that every
+ * checkout finds it. Another recipe has another directory: the content never has to be checked again.
  */
 export function cacheFolder(recipe: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);

@@ -22,7 +22,7 @@ test('a platform that the mirror lacks is added beside its owner', () => {
   });
 });
 
-test('a nested owner finds its platforms in the folders above', () => {
+test('a nested owner finds its platforms in the directories above', () => {
   const packages = {
     'node_modules/a/node_modules/tool': tool,
     'node_modules/a/node_modules/@tool/cli-linux-x64': linux,

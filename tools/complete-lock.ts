@@ -49,7 +49,7 @@ export function missingPlatforms(lock: LockFile): Readonly<Record<string, Locked
   return missing;
 }
 
-/** Looks where Node would: beside the owner, then one folder up, and so on. */
+/** Looks where Node would: beside the owner, then one directory up, and so on. */
 function isLocked(lock: LockFile, owner: string, name: string): boolean {
   if (`${owner}/node_modules/${name}` in lock.packages) return true;
   const end = owner.lastIndexOf('node_modules/');

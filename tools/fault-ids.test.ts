@@ -30,7 +30,7 @@ test('an id in a text is seen, and one in a comment or an import is not', () => 
   expect(namedIn(source, ['a-b'])).toEqual(['a-b', 'do a-b']);
 });
 
-test('no file outside of a fault names it: all that is special to it is declared in its folder', () => {
+test('no file outside of a fault names it: all that is special to it is declared in its directory', () => {
   const ids = faults.map(({ id }) => id);
   const files = globSync('{src,lab}/**/*.ts', { cwd: PROJECT }).filter(
     (file) => !OF_A_FAULT.test(file),

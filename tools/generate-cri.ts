@@ -22,7 +22,7 @@ const OPTIONS = [
   'annotateFilesWithVersion=false',
 ];
 
-/** Beside each is a folder `generated`, made from it. */
+/** Beside each is a directory `generated`, made from it. */
 const PROTOCOLS = [
   { file: 'src/lib/cri/cri.proto', options: [] },
   // It builds on the other: whose code is made once, and is imported where it lies.
@@ -44,7 +44,7 @@ export async function generateCri(project: string = PROJECT): Promise<void> {
     const args = ['--config', JSON.stringify(config), '--template', JSON.stringify(template)];
     await run('buf', ['generate', '.', '--path', file, ...args], {
       cwd: project,
-      // The compiler finds its plug-in, and the plug-in its Node, in the project's own folder.
+      // The compiler finds its plug-in, and the plug-in its Node, in the project's own directory.
       env: {
         ...process.env,
         PATH: [join(PROJECT, 'node_modules/.bin'), process.env.PATH].join(delimiter),

@@ -8,7 +8,7 @@ export type Layer = (typeof LAYERS)[number];
  * diagram in ARCHITECTURE.md from this table.
  */
 export interface ModuleRules {
-  /** The folder in src/; undefined for lab/ and src/main.ts. */
+  /** The directory in src/; undefined for lab/ and src/main.ts. */
   readonly layer: Layer | undefined;
   readonly does: string;
   readonly imports: readonly string[];
@@ -19,7 +19,7 @@ export interface ModuleRules {
 
 const DIAGNOSES = ['api', 'graph', 'triggers', 'store', 'operations', 'diagnosis'];
 
-/** In the order in which they build on each other. A module without a folder is not built yet. */
+/** In the order in which they build on each other. A module without a directory is not built yet. */
 export const MODULES: Readonly<Record<string, ModuleRules>> = {
   std: {
     layer: 'lib',
@@ -88,7 +88,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   faults: {
     layer: 'node',
-    does: 'one folder per fault: diagnose and plan the repair',
+    does: 'one directory per fault: diagnose and plan the repair',
     imports: ['std', 'model', 'evidence'],
     pure: true,
   },

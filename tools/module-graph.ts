@@ -7,7 +7,7 @@ import { isTestCode, lineAt, type SourceFile } from './source-files.ts';
 /** One product module and all it imports; type-only imports count like any other. */
 export interface Module {
   readonly path: string;
-  /** The folder below its layer in src/, "lab", "main" for src/main.ts, or undefined for any other file in src/. */
+  /** The directory below its layer in src/, "lab", "main" for src/main.ts, or undefined for any other file in src/. */
   readonly moduleName: string | undefined;
   readonly imports: readonly Import[];
 }

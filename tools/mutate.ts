@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
     /** Numbers of mutants of this sample, to try the survivors again: "12,40". */
     only: { type: 'string' },
-    /** Only tests below this folder: fewer mutants are noticed, and sooner. */
+    /** Only tests below this directory: fewer mutants are noticed, and sooner. */
     tests: { type: 'string', default: '' },
   },
 });

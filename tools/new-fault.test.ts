@@ -25,7 +25,7 @@ function copyOfProject(): string {
   return scratch;
 }
 
-/** The faults of a list, which stand in the order of their folders. */
+/** The faults of a list, which stand in the order of their directories. */
 function expectOrder(index: string): readonly string[] {
   // import { staleSubpathMount } from './stale-subpath-mount/fault.ts';
   const names = [...index.matchAll(/'\.\/([a-z-]+)\/fault\.ts'/g)].map(([, name = '']) => name);

@@ -35,7 +35,7 @@ export function newFault(name: string, kind: Kind, project: string): readonly st
   return [...files.keys()];
 }
 
-/** The list of faults with one more, in the order of their folders. */
+/** The list of faults with one more, in the order of their directories. */
 function withFault(text: string, name: string, value: string): string {
   const found = [...text.matchAll(IMPORT)];
   const following = found.filter(([, , folder = '']) => folder > name);

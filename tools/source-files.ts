@@ -7,7 +7,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** All files below some folders whose path matches, read; a folder that does not exist has none. */
+/** All files below some directories whose path matches, read; a directory that does not exist has none. */
 export function filesBelow(folders: readonly string[], matches: RegExp): readonly SourceFile[] {
   return folders
     .filter((folder) => existsSync(folder))

@@ -10,7 +10,7 @@ const TEST_FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
 
 /**
- * Where an error may be caught, and why. A name that ends in a slash is a folder. Each must hold a
+ * Where an error may be caught, and why. A name that ends in a slash is a directory. Each must hold a
  * `catch`, or it goes from the list.
  */
 export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
@@ -206,7 +206,7 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
   },
 };
 
-// A recorded node may have homes of its own, but never the folder in which we work.
+// A recorded node may have homes of its own, but never the directory in which we work.
 const WORKING_FOLDER = /(?<![\w.}>*$-])\/work\//;
 // "/root/kubediag-rescue-..." is where a page advises to save a copy.
 const DEVELOPERS_PATH = /(?<![\w.}>*$)-])\/(work|home|root)\/(?!kubediag-rescue)/;

@@ -54,7 +54,7 @@ test('every place that may catch is there, and catches', () => {
 /** Reported first, for without them nothing else on a node works. */
 const FIRST_FAULTS = ['kubelet-not-running', 'runtime-not-responding'];
 
-test('the fault list is the fault folders, in order', async () => {
+test('the fault list is the fault directories, in order', async () => {
   const index = resolve('src/node/faults/index.ts');
   const listed = existsSync(index)
     ? ((await import(pathToFileURL(index).href)) as { faults: readonly { id: string }[] }).faults
@@ -63,7 +63,7 @@ test('the fault list is the fault folders, in order', async () => {
   expect(listed.map(({ id }) => id)).toEqual([...FIRST_FAULTS, ...others]);
 });
 
-test('every fault folder is whole', () => {
+test('every fault directory is whole', () => {
   const parts = ['fault.ts', 'fault.test.ts', 'README.md', 'fixtures/golden.json'];
   const missing = faultFolders
     .flatMap((folder) => parts.map((part) => join('src/node/faults', folder, part)))

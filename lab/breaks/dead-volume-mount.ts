@@ -91,7 +91,7 @@ const active: readonly Variant[] = [
       ...ACTIVE,
       // A kubelet of that age leaves the mount points of subPaths, and so the pod's directory.
       must: [SHARE_GONE, `- mount ${BY_SUBPATH} `],
-      changes: [...GONE, `+ file ${BY_SUBPATH} folder`],
+      changes: [...GONE, `+ file ${BY_SUBPATH} directory`],
     },
     kubelet: HABITS.asksEveryServer,
     make: async (node) => {

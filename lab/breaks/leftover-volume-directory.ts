@@ -30,13 +30,16 @@ const MANY = 5_000;
 /** The repair removes every leftover, and nothing else of the pod. */
 function pileGone(podUid: string): readonly string[] {
   const volume = volumePath(podUid, `${PLUGIN}/${VOLUME}`);
-  return Array.from({ length: PILE }, (_, index) => `- file ${leftoverName(volume, index)} folder`);
+  return Array.from(
+    { length: PILE },
+    (_, index) => `- file ${leftoverName(volume, index)} directory`,
+  );
 }
 
 /** After the repair the kubelet can remove the directory of the orphaned pod. */
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
-  must: [`- file ${podFolder(ORPHAN)} folder`],
+  must: [`- file ${podFolder(ORPHAN)} directory`],
   changes: [`- file ${podFolder(ORPHAN)}/`],
 };
 /** The directory of the pod stays, because it is not empty after the repair. */
@@ -134,7 +137,7 @@ const others: readonly Variant[] = [
     expected: {
       ...ACTIVE,
       findings: 2,
-      must: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)} folder`),
+      must: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)} directory`),
       changes: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)}/`),
     },
     kubelet: HABITS.leavesEmptyFolders,

@@ -15,14 +15,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('a program in Go refuses a folder that is there, which the kernel would replace', async () => {
+test('a program in Go refuses a directory that is there, which the kernel would replace', async () => {
   expect(await renameAsGo(volume, target)).toBe('EEXIST');
   expect(existsSync(join(volume, 'data'))).toBe(true);
   expect(await rename(volume, target)).toBeUndefined();
   expect(existsSync(join(target, 'data'))).toBe(true);
 });
 
-test('a folder with something in it the kernel refuses by itself', async () => {
+test('a directory with something in it the kernel refuses by itself', async () => {
   writeFileSync(join(target, 'data'), 'of another\n');
   // POSIX allows both error codes.
   expect(await rename(volume, target)).toMatch(/^(ENOTEMPTY|EEXIST)$/);

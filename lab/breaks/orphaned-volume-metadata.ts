@@ -25,7 +25,7 @@ const MOVED_FILE = `${SET_ASIDE}/${ORPHAN}/pvc-7/vol_data.json file 0644 0:0 ${v
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
   // The file is moved, and the kubelet removes the empty directories.
-  must: [`- file ${podFolder(ORPHAN)} folder`, `+ file ${MOVED_FILE}`],
+  must: [`- file ${podFolder(ORPHAN)} directory`, `+ file ${MOVED_FILE}`],
   changes: [`- file ${podFolder(ORPHAN)}/`, `+ file ${SET_ASIDE}`],
 };
 

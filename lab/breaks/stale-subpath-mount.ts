@@ -70,7 +70,7 @@ const ofDownwardApi: Patient = {
 
 const ofFolder: Patient = {
   name: 'folder',
-  what: 'a folder of a ConfigMap',
+  what: 'a directory of a ConfigMap',
   uid: 'c0a10000-0000-4000-8000-000000000005',
   source: { configMap: { name: 'shop', items: [{ key: FILE, path: `conf.d/${FILE}` }] } },
   mounted: ofConfigMap.mounted,

@@ -39,16 +39,16 @@ test('modes, links, new and deleted files are reported by their paths', () => {
   expect(changes.toSorted()).toEqual([
     '+ file /pod/link link to elsewhere',
     '+ file /pod/new file 0644',
-    '+ file /pod/volume folder 0700',
+    '+ file /pod/volume directory 0700',
     '- file /pod/link link to volume',
-    '- file /pod/volume folder 0755',
+    '- file /pod/volume directory 0755',
   ]);
 });
 
 test('no deeper than asked, and never into a mount that may be silent', () => {
   expect(lines('names', 1)).toHaveLength(1);
   expect(lines('names', 9, [join(path, 'pod/volume')])).toEqual([
-    expect.stringMatching(/^file \/pod folder/),
+    expect.stringMatching(/^file \/pod directory/),
     expect.stringMatching(/^file \/pod\/link link to volume$/),
     'file /pod/volume is a mount of a server',
   ]);
@@ -57,7 +57,7 @@ test('no deeper than asked, and never into a mount that may be silent', () => {
   expect(filesIn(volume, new Set([path])).hasServedMount).toBe(false);
 });
 
-test('a folder that is not there, or only a link, has no lines', () => {
+test('a directory that is not there, or only a link, has no lines', () => {
   const at = (name: string) =>
     filesIn({ path: join(path, name), depth: 1, detail: 'names' }, new Set());
   expect(at('none')).toEqual({ lines: [], hasServedMount: false });

@@ -83,7 +83,7 @@ test('the state directory is compared, and files of /etc by their content', asyn
   await there('echo one >/etc/left; echo >/tmp/left');
   const first = await later();
   const seen = changesBetween(baseline, first).join('\n');
-  expect(seen).toContain('+ file /var/lib/kubediag/bundles folder');
+  expect(seen).toContain('+ file /var/lib/kubediag/bundles directory');
   expect(seen).toMatch(new RegExp(`^\\+ file ${aside} file 0644 0:0 3 bytes [0-9a-f]+$`, 'm'));
   expect(seen).toContain('+ file /tmp/left ');
   await there('echo two >/etc/left');

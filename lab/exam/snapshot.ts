@@ -169,7 +169,7 @@ function withoutAccident(line: string): string {
     .replace(/^(file \/var\/log\/pods\/\S+\/)\d+\.log .*/, `$1${A_LOG}`)
     .replace(/(\/containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1ID')
     .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
-    .replace(/(\/pods\/[^/ ]+(?:\/volumes)? folder) 075[05]/, '$1 RIGHTS')
+    .replace(/(\/pods\/[^/ ]+(?:\/volumes)? directory) 075[05]/, '$1 RIGHTS')
     .replace(/\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..TIME');
 }
 

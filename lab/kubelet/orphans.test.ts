@@ -52,7 +52,7 @@ test.each(['v1.18.8', 'v1.36.3'] as const)(
   },
 );
 
-test('v1.18.8 complains of a folder that a volume left, turn by turn, and leaves it', async () => {
+test('v1.18.8 complains of a directory that a volume left, turn by turn, and leaves it', async () => {
   const left = makeVolume('transwarp.io~tosdisk/pvc-1.deleting~096627888');
   for (const semaphore of [1, 2]) {
     expect(await cleanUp('v1.18.8')).toEqual({ orphans: 1, failed: 1 });
@@ -70,7 +70,7 @@ test('v1.18.8 logs the leftover of a subPath', async () => {
   expect(output[0]).toContain('but volume subpaths are still present on disk');
 });
 
-test('v1.36.3 removes empty folders of volumes and places of subPaths, and then the pod', async () => {
+test('v1.36.3 removes empty directories of volumes and places of subPaths, and then the pod', async () => {
   const left = makeVolume('kubernetes.io~empty-dir/a.deleting~1');
   mkdirSync(join(pod, 'volume-subpaths/a/app'), { recursive: true });
   writeFileSync(join(pod, 'volume-subpaths/a/app/0'), '');

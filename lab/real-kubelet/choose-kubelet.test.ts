@@ -5,7 +5,7 @@ import { chooseKubelet } from './choose-kubelet.ts';
 
 const CONTAINERD = { kind: 'containerd', containerd: '/usr/bin/containerd', runc: '' } as const;
 
-/** A program that says this, and is not in a folder that nodes have for themselves. */
+/** A program that says this, and is not in a directory that nodes have for themselves. */
 function saying(words: string): string {
   const folder = mkdtempSync('/var/tmp/kubediag-kubelet-');
   onTestFinished(() => rmSync(folder, { recursive: true }));

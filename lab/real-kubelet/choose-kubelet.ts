@@ -19,7 +19,7 @@ export async function chooseKubelet(path: string, runtime: RuntimeChoice): Promi
     );
   }
   if (isHiddenOnNodes(program)) {
-    const why = `${program} is where a practice node has a folder of its own, and cannot be seen there`;
+    const why = `${program} is where a practice node has a directory of its own, and cannot be seen there`;
     throw new Refusal(WHAT, why, 'copy it elsewhere, such as to /usr/local/bin, and name that');
   }
   return { kind: 'real', program, version: await versionOf(program) };

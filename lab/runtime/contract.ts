@@ -46,7 +46,7 @@ export function describeRuntime(
       for (const step of undo.toReversed()) await step();
     });
 
-    /** A folder with a file in it, mounted on the node and nowhere else. */
+    /** A directory with a file in it, mounted on the node and nowhere else. */
     async function volume(of: string): Promise<string> {
       const folder = join(scratch, of);
       await mkdir(folder);
@@ -122,7 +122,7 @@ export function describeRuntime(
       await inside.run('umount', folder);
     });
 
-    test('mounts no file where the image has a folder', async () => {
+    test('mounts no file where the image has a directory', async () => {
       const hostPath = join(scratch, 'a-file');
       await writeFile(hostPath, '');
       const podId = await runtime.runPod(WEB);
@@ -132,7 +132,7 @@ export function describeRuntime(
       await runtime.removePod(podId);
     });
 
-    test('makes a folder of a host path that is missing', async () => {
+    test('makes a directory of a host path that is missing', async () => {
       const hostPath = join(scratch, 'missing');
       const mounts = [{ hostPath, containerPath: '/data' }];
       const { podId } = await started(WEB, { name: 'app', mounts });

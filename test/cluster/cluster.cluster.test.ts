@@ -59,7 +59,7 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
     await scheduler.start();
   });
 
-  it('runs a command in the folder of the caller', async () => {
+  it('runs a command in the directory of the caller', async () => {
     expect(await cluster.run(['pwd'])).toMatchObject({ code: 0, stdout: `${process.cwd()}\n` });
   });
 

@@ -141,7 +141,7 @@ function textsOf(finding: FaultAnswer['findings'][number] | undefined): string {
   return (finding?.proof ?? []).map(({ claim, text = '' }) => `${claim}: ${text}`).join('\n');
 }
 
-/** Begins to watch the folder, and comes back when nothing can be missed any more. */
+/** Begins to watch the directory, and comes back when nothing can be missed any more. */
 async function trace(clusterCheck: ClusterCheck): Promise<Running> {
   const packages = await bpftracePackages();
   if ('missing' in packages) throw new Error(packages.missing);

@@ -40,7 +40,7 @@ export async function mountHungVolume(
 ): Promise<HungVolume> {
   const target = join(cluster.kubeletRoot, 'pods', podUid, 'volumes', place);
   const { kubelet } = cluster.parts;
-  // It removes an empty folder of a pod it does not know within two seconds.
+  // It removes an empty directory of a pod it does not know within two seconds.
   kubelet.pause();
   await mkdir(cluster.outside(target), { recursive: true });
   if (place.startsWith('kubernetes.io~csi/')) {

@@ -45,11 +45,11 @@ describe(`leftover directories of orphans under kubelet ${LAST_WITH_STALE_SUBPAT
     expect(JSON.stringify(findings)).toContain('volume paths are still present on disk');
     const withBase = findings.find(({ subject }) => subject.podUid === WITH_BASE);
     expect(withBase?.proof.map(({ claim }) => claim).join('\n')).toContain(
-      "the volume's own folder pvc-1 is still there, and stays: while it is there, older kubelets go on complaining",
+      "the volume's own directory pvc-1 is still there, and stays: while it is there, older kubelets go on complaining",
     );
   });
 
-  it('are removed by recover; the base folder stays, and so does the complaint about it', async () => {
+  it('are removed by recover; the base directory stays, and so does the complaint about it', async () => {
     const ended = await clusterCheck.recover(...YOUNG);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done') });
     expect(await readdir(volumesOf(clusterCheck, WITH_BASE))).toEqual(['pvc-1']);

@@ -43,7 +43,7 @@ describe(`kubelet ${LAST_WITH_STALE_SUBPATH}, five minutes after a mount died`, 
     await expect.poll(() => clusterCheck.phaseOf('late'), SLOW).toBe('Running');
     await expect.poll(() => healthz(stuck, 10255), SLOW).toBe('ok');
     const { cluster } = clusterCheck;
-    // This kubelet leaves the folder of a volume, and what is left prevents the removal of the pod's.
+    // This kubelet leaves the directory of a volume, and what is left prevents the removal of the pod's.
     const pods = async () => (await cluster.run(['ls', `${cluster.kubeletRoot}/pods`])).stdout;
     await expect.poll(pods, SLOW).not.toContain(volume.podUid);
     expect(await clusterCheck.check(FAULT)).toMatchObject({

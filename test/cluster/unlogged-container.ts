@@ -19,7 +19,7 @@ export interface UnloggedContainer {
 }
 
 /**
- * What makes the kubelet delete entries of its working folder: a container made over CRI by
+ * What makes the kubelet delete entries of its working directory: a container made over CRI by
  * somebody who is no kubelet, with neither a log directory nor a log path.
  */
 export async function makeUnloggedContainer(

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterCheck } from './cluster-check.ts';
 
-/** Where the kubelet of a cluster works: a folder of its own in place of "/". */
+/** Where the kubelet of a cluster works: a directory of its own in place of "/". */
 export function workingFolder({ cluster }: ClusterCheck): string {
   return join(cluster.logs, 'kubelet.work');
 }

@@ -32,7 +32,7 @@ const file = (name: string): Entry => ({ name, status: status('file'), isEmpty: 
 const empty = (name: string): Entry => ({ name, status: status('folder'), isEmpty: true });
 const full = (name: string): Entry => ({ name, status: status('folder'), isEmpty: false });
 
-/** The root folder of a system with merged /usr, as `ls -f` might list it. */
+/** The root directory of a system with merged /usr, as `ls -f` might list it. */
 const ROOT = [
   full('var'),
   full('etc'),
@@ -44,7 +44,7 @@ const ROOT = [
 ];
 const WITHOUT_BIN = ROOT.filter(({ name }) => name !== 'bin');
 
-/** Which mounts lie on names of the working folder. */
+/** Which mounts lie on names of the working directory. */
 interface Scene extends Partial<SyntheticWorker> {
   readonly folder?: string;
   readonly entries?: readonly Entry[];
@@ -52,7 +52,7 @@ interface Scene extends Partial<SyntheticWorker> {
   /** Which links beside /bin lead into /usr: both, unless it is given. */
   readonly merged?: readonly string[];
   readonly log?: readonly string[];
-  /** The pods that the kubelet has a folder for. */
+  /** The pods that the kubelet has a directory for. */
   readonly podFolders?: readonly string[];
 }
 
@@ -154,7 +154,7 @@ const active: Readonly<Record<string, Scene>> = {
     ],
   },
   'active-version-unknown': { ...mqtt, version: null, log: [boot] },
-  // On a host whose /bin is a folder of its own the kubelet gets stuck there, and /bin is not harmed.
+  // On a host whose /bin is a directory of its own the kubelet gets stuck there, and /bin is not harmed.
   'active-bin-is-a-folder': {
     ...mqtt,
     entries: [full('bin'), full('boot'), full('etc')],
@@ -260,7 +260,7 @@ const latent: Readonly<Record<string, Scene>> = {
     ...mqtt,
     otherMounts: ['27 1 254:1 / / ro,relatime shared:1 - ext4 /dev/vda1 ro'],
   },
-  // dockershim and cri-dockerd report a log path without its folder as it is: below the working folder.
+  // dockershim and cri-dockerd report a log path without its directory as it is: below the working directory.
   'latent-relative-path': {
     ...mqtt,
     runtimeName: 'docker',
@@ -564,7 +564,7 @@ export function nodes(): SyntheticNodes {
 export const optionalReads: readonly OptionalReads[] = [
   {
     reads: /^(?:log |link \/proc\/\d+\/fd\/[12]$|folder .*\/logs?$)/,
-    why: 'the log proves deletions; the runtime and the working folder show that there are none',
+    why: 'the log proves deletions; the runtime and the working directory show that there are none',
   },
   {
     reads: /^folder .*\/pods$/,

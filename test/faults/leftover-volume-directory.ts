@@ -582,7 +582,7 @@ export const optionalReads: readonly OptionalReads[] = [
   },
   {
     reads: /^link \/proc\/812\/root$/,
-    why: 'the kubelet would log that it cannot remove the folder, and the log does not say so',
+    why: 'the kubelet would log that it cannot remove the directory, and the log does not say so',
     on: [
       'look-alike-log-loop-stood-still-1.36',
       'orphan-1.36-cleaned-by-kubelet',

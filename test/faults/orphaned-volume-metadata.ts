@@ -12,7 +12,7 @@ const CSI = `${KUBELET_ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~csi`;
 const NOW = Date.parse('2026-04-04T16:40:00Z');
 
 interface LeftNode extends Partial<SyntheticWorker> {
-  /** Names in the folder of the volume; empty when nothing is left of the pod. */
+  /** Names in the directory of the volume; empty when nothing is left of the pod. */
   readonly names?: readonly string[];
   /** Whether the folder "mount" holds something. */
   readonly holdsData?: boolean;

@@ -97,7 +97,7 @@ describe('the HTTP API of an agent', () => {
     await isUnharmed();
   });
 
-  it('refuses a second agent on its folder, and names the first', async () => {
+  it('refuses a second agent on its directory, and names the first', async () => {
     const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node'];
     const { code, stderr } = await agent.kubediag(...args);
     expect(code).toBe(3);

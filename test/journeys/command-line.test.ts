@@ -71,7 +71,7 @@ describe('exit codes', () => {
   });
 });
 
-describe('what others left in our folder is answered, and is no defect', () => {
+describe('what others left in our directory is answered, and is no defect', () => {
   const stateFolder = (name: string) => {
     const folder = join(scratch, name);
     mkdirSync(folder, { mode: 0o700 });

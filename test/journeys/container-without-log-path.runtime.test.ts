@@ -242,7 +242,7 @@ describe('containers of a real containerd that have no log path', () => {
     mkdirSync(join(node.root, 'pods', WEB.uid));
     const silent = await recover(fixture);
     expect(silent.code).toBe(3);
-    expect(oneLine(silent.stdout)).toContain(`has a folder of pod ${WEB.uid}`);
+    expect(oneLine(silent.stdout)).toContain(`has a directory of pod ${WEB.uid}`);
     node.kubelet?.says(says(false));
     expect((await containers())[fixture.id]).toBe('CONTAINER_EXITED');
     await containerd.removeContainer(fixture.id);

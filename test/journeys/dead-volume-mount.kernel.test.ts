@@ -46,7 +46,7 @@ describe('a dead volume of a pod that is gone', () => {
     expect(recover, recover.stdout + recover.stderr).toMatchObject({ code: 0 });
     expect(mountChanges(before, mountTables(node.inside))).toEqual([`- ${line}`]);
     await until('the thread is free', () => seenBy(node) !== undefined);
-    // This kubelet does not remove the folders of volumes itself.
+    // This kubelet does not remove the directories of volumes itself.
     expect(existsSync(node.see(target))).toBe(false);
 
     kubelet.says(says({ loop: 'ok' }));
@@ -159,7 +159,7 @@ describe('the file that a CSI volume leaves of an orphan', () => {
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(readFileSync(node.see(stored), 'utf8')).toContain('cephfs.csi.ceph.com');
     expect(existsSync(node.see(file))).toBe(false);
-    // A newer kubelet removes the empty folders itself.
+    // A newer kubelet removes the empty directories itself.
     expect(existsSync(node.see(folder))).toBe(version === 'v1.36.3');
   });
 

@@ -139,7 +139,7 @@ describe('what is stored of an orphan', () => {
     symlinkSync(elsewhere, node.see(dirname(dirname(stored))));
     const ended = await recover();
     expect(ended.code).toBe(3);
-    expect(oneLine(ended.stdout + ended.stderr)).toContain('is a link, and no folder');
+    expect(oneLine(ended.stdout + ended.stderr)).toContain('is a link, and no directory');
     expect(readdirSync(elsewhere)).toEqual([]);
     expect(existsSync(node.see(file))).toBe(true);
   });

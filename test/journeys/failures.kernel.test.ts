@@ -26,7 +26,7 @@ async function nodeAlone(): Promise<PracticeNode> {
 }
 
 describe('a user other than root', () => {
-  /** Where everybody may start it from, whatever folder the project lies in. */
+  /** Where everybody may start it from, whatever directory the project lies in. */
   const AS_NOBODY = {
     executable: '/run/kubediag',
     through: ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'],

@@ -35,7 +35,7 @@ describe('an agent whose disk is full', () => {
   });
 
   async function ask(method: string, path: string, body?: object) {
-    // Its folder is seen from inside the node alone.
+    // Its directory is seen from inside the node alone.
     const token = (await node.run('cat', `${node.stateFolder}/token`)).trim();
     const answer = await fetch(`http://127.0.0.1:${agent.port}${path}`, {
       method,

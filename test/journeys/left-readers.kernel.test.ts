@@ -68,7 +68,7 @@ describe('readers that earlier runs left behind', () => {
     const { node, target } = await makeHung(REST, { loop: 'failing' });
     const box = join(node.scratch, 'box');
     const links = 'usr lib lib64 bin sbin etc proc dev sys tmp run';
-    // Not one root of the node but a folder with the node at /host, as a privileged pod has it.
+    // Not one root of the node but a directory with the node at /host, as a privileged pod has it.
     const script = [
       `mount --make-rprivate / && mkdir -p ${box}/host && mount --rbind / ${box}/host`,
       `for each in ${links}; do ln -s host/$each ${box}/$each; done`,

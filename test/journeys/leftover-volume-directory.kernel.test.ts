@@ -55,7 +55,7 @@ function treeOf(node: PracticeNode): ReadonlyMap<string, string> {
   return new Map(
     all.map((path) => {
       const { ino, mtimeMs, size } = statSync(join(pods, path));
-      // A folder from which something was removed has another time.
+      // A directory from which something was removed has another time.
       const isParent = path.endsWith(PLUGIN);
       return [path, isParent ? String(ino) : `${ino} ${mtimeMs} ${size}`];
     }),
@@ -68,7 +68,7 @@ function gone(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, st
   return { lost: lost.map((path) => path.split('/').at(-1)), changed };
 }
 
-describe('folders that a failed teardown left behind', () => {
+describe('directories that a failed teardown left behind', () => {
   it('of a live pod are found, and removed alone: the volume stays as it was', async () => {
     const { node } = await makeNode();
     await node.startKubelet({ says: { version: NEW, pods: [podOf(WEB)] } });
@@ -76,7 +76,7 @@ describe('folders that a failed teardown left behind', () => {
     const base = join(volumes(node), PVC);
     node.write(join(base, 'ibdata1'), 'all the data\n');
     const fixture = leaveMany(node, 25);
-    // What only looks like it: files, young ones of another plugin, and folders inside the volume.
+    // What only looks like it: files, young ones of another plugin, and directories inside the volume.
     node.write(join(base, 'x.deleting~1/user-file'), 'mine\n');
     node.write(join(volumes(node), 'notes.deleting~5'), 'a file\n');
     leave(node, 'fresh.deleting~9', { hours: 0 });
@@ -157,7 +157,7 @@ describe('folders that a failed teardown left behind', () => {
 });
 
 describe('a dry run foresees', () => {
-  it('that a folder somebody works in stays, and so the whole cannot be done', async () => {
+  it('that a directory somebody works in stays, and so the whole cannot be done', async () => {
     const { node } = await makeNode();
     await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const [used = ''] = leaveMany(node, 3);
@@ -258,7 +258,7 @@ describe('who holds the volume', () => {
 });
 
 describe('many of them', () => {
-  it('go, 20,000 in one folder, and a recovery that was killed goes on', {
+  it('go, 20,000 in one directory, and a recovery that was killed goes on', {
     timeout: 120_000,
   }, async () => {
     const { node } = await makeNode();

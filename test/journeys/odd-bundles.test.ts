@@ -57,19 +57,19 @@ test.each([
     },
     'more than 268435456 bytes',
   ],
-  ['a pipe', () => makeFifo(at('pipe')), 'it is neither a file nor a folder'],
-  ['a device without end', () => '/dev/zero', 'it is neither a file nor a folder'],
+  ['a pipe', () => makeFifo(at('pipe')), 'it is neither a file nor a directory'],
+  ['a device without end', () => '/dev/zero', 'it is neither a file nor a directory'],
   ['an empty file of the kernel', () => '/proc/self/status', 'it changes while it is read'],
   [
-    'a folder with a pipe in it',
+    'a directory with a pipe in it',
     () => {
       mkdirSync(at('piped/blobs'), { recursive: true });
       makeFifo(at('piped/blobs/one'));
       return at('piped');
     },
-    'it is neither a file nor a folder',
+    'it is neither a file nor a directory',
   ],
-  ['an empty folder', () => mkdtempSync(at('empty-')), 'manifest.json is missing'],
+  ['an empty directory', () => mkdtempSync(at('empty-')), 'manifest.json is missing'],
 ])('replay of %s is wrong usage, not a defect, and ends', (_, make, why) => {
   const { code, signal, stdout, stderr } = replay(make());
   expect({ code, signal, stdout }).toEqual({ code: 64, signal: null, stdout: '' });

@@ -147,7 +147,7 @@ describe('profilers of a node', () => {
     await containerd.runPod({ ...HOSTED, attempt: 1 });
   });
 
-  it('list core files by their names, and follow no link to another folder', async () => {
+  it('list core files by their names, and follow no link to another directory', async () => {
     const inside = (path: string) => `/proc/${node.inside.pid}/root${path}`;
     await node.inside.run('mount', '-t', 'tmpfs', 'tmpfs', '/var/lib');
     const folder = '/var/lib/systemd/coredump';
@@ -171,7 +171,7 @@ describe('profilers of a node', () => {
     for (const filepath of ['/etc', `${folder}/../../secret`, `${folder}/link`, `${folder}x`]) {
       const { phase, steps } = await cores({ [`${CORE}.filepath`]: filepath });
       expect(phase, filepath).toBe('Failed');
-      expect(steps?.[0]?.message).toMatch(/is not below|it is a link, no folder/);
+      expect(steps?.[0]?.message).toMatch(/is not below|it is a link, no directory/);
     }
     const fixture = await run('core-file-profiler', { [`${CORE}.type`]: 'gcore' });
     expect(fixture.steps?.[0]?.message).toContain('refused: to make a core file stops the process');

@@ -20,7 +20,7 @@ const GONE = '0d7e3a52-9c4b-4d0e-8f11-5e6a7b8c9d0e';
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 const FROM_API = { metadata: { annotations: { 'kubernetes.io/config.source': 'api' } } };
 
-/** Makes a folder as a failed teardown leaves it: active of a deleted pod, latent of one that lives. */
+/** Makes a directory as a failed teardown leaves it: active of a deleted pod, latent of one that lives. */
 function leave(node: PracticeNode, podUid: string): string {
   const plugin = join(node.root, 'pods', podUid, 'volumes/transwarp.io~tosdisk');
   const folder = node.see(join(plugin, 'pvc-1.deleting~1'));

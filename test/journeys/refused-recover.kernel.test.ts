@@ -133,7 +133,7 @@ describe('a recovery does nothing', () => {
     expect(oneLine(stdout)).toContain("is BusyBox's, which has no --no-canonicalize");
   });
 
-  it('when its folder can only be read', async () => {
+  it('when its directory can only be read', async () => {
     const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     await node.run('mount', '-t', 'tmpfs', '-o', 'ro,mode=700', 'small', node.stateFolder);
@@ -183,7 +183,7 @@ describe('a recovery does nothing', () => {
     expect((await first.end).code).toBe(0);
   });
 
-  it('when the filesystem of its folder is read-only, without the advice to free space', async () => {
+  it('when the filesystem of its directory is read-only, without the advice to free space', async () => {
     const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     await node.run('mount', '-t', 'tmpfs', '-o', 'mode=700,ro', 'small', node.stateFolder);

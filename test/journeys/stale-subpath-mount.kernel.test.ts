@@ -19,7 +19,7 @@ import { type PracticeNode, type SubpathOptions, WEB } from '../rig/practice-nod
 
 const VOLUMES: readonly (readonly [string, SubpathOptions])[] = [
   ['a configMap', { plugin: 'configmap' }],
-  ['a folder below a configMap', { plugin: 'configmap', subPath: 'conf.d/nginx.conf' }],
+  ['a directory below a configMap', { plugin: 'configmap', subPath: 'conf.d/nginx.conf' }],
   ['a configMap with an odd name in it', { plugin: 'configmap', subPath: 'a b\\c#d.conf' }],
   ['a secret, in memory', { plugin: 'secret', inMemory: true }],
   ['a projected volume, in memory', { plugin: 'projected', inMemory: true }],
@@ -184,7 +184,7 @@ describe('what only looks like it', () => {
 
   it.each([
     ['its source never existed', 'failed to generate spec: stat TARGET: no such file or directory'],
-    ['a file is a folder', 'error mounting "TARGET" to rootfs at "/etc": not a directory'],
+    ['a file is a directory', 'error mounting "TARGET" to rootfs at "/etc": not a directory'],
     ['it is not permitted', 'error mounting "TARGET" to rootfs at "/etc": permission denied'],
     [
       'the image lacks the place',

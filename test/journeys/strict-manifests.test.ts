@@ -136,7 +136,7 @@ test('a dry run says what would be done, and stores and starts nothing', async (
   expect(await dry('--dry-run=maybe')).toBe('');
 });
 
-test('a folder is read with its subfolders when that is asked for, and several files may be given', async () => {
+test('a directory is read with its subfolders when that is asked for, and several files may be given', async () => {
   const top = written('tree/a.yaml', OPERATION);
   const below = written('tree/deep/b.yaml', OPERATION.replace('name: script', 'name: below'));
   const applied = async (...args: readonly string[]) => {

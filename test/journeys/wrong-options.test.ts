@@ -24,7 +24,7 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** Should it start all the same, then neither in the machine's own folder nor on the usual port. */
+/** Should it start all the same, then neither in the machine's own directory nor on the usual port. */
 const SERVE = `serve --listen 127.0.0.1:0 --state-dir ${at('served')}`;
 const SEARCHED = '; without the option, kubediag finds it automatically';
 
@@ -76,7 +76,7 @@ describe('an option that names something missing gives one line, first, and exit
   });
 });
 
-test('what is there is taken, through links, and from the folder where we are', () => {
+test('what is there is taken, through links, and from the directory where we are', () => {
   const args = ['--kubelet-log', at('link'), '--runtime-endpoint', `unix://${at('socket')}`];
   const more = ['--kubelet-token-file', 'file', '--kubelet-pid', String(process.pid)];
   const ended = spawnSync(EXECUTABLE, ['check', ...args, ...more], { cwd: scratch });

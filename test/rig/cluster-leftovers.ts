@@ -7,7 +7,7 @@ export interface LeftOver {
   readonly what: string;
 }
 
-/** What is there of a cluster: all that names its folder. A stopped one has nothing of it. */
+/** What is there of a cluster: all that names its directory. A stopped one has nothing of it. */
 export async function leftOf(folder: string): Promise<readonly LeftOver[]> {
   const found: LeftOver[] = [];
   // A table can be long, and most processes share one.

@@ -5,8 +5,8 @@ import { klogLine, WORDINGS } from '../../lab/kubelet/wording.ts';
 import { connectCommands } from '../../lab/runtime/connect-commands.ts';
 
 /**
- * Collects the containers that have ended and have no log path, as a kubelet of 1.36 does: in the folder
- * that this process works in. It only uses scratch folders.
+ * Collects the containers that have ended and have no log path, as a kubelet of 1.36 does: in the directory
+ * that this process works in. It only uses scratch directories.
  */
 export async function collectContainers(
   socket: string,
@@ -34,5 +34,6 @@ export async function collectContainers(
 }
 
 function guard(): void {
-  if (!process.cwd().startsWith(`${tmpdir()}/kubediag-`)) throw new Error('not in my own folder');
+  if (!process.cwd().startsWith(`${tmpdir()}/kubediag-`))
+    throw new Error('not in my own directory');
 }

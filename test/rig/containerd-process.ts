@@ -43,7 +43,7 @@ export async function startProcess(
   // "env" changes nothing: a command inside and one outside differ only in the words before it.
   const words = [...(namespaces?.enter ?? []), join(root, 'usr/bin/containerd'), '-c', config];
   const child = spawn('env', words, {
-    // What it writes for a moment stays below its own folder too.
+    // What it writes for a moment stays below its own directory too.
     env: { ...process.env, ...environment, TMPDIR: home },
     stdio: ['ignore', log.fd, log.fd],
   });

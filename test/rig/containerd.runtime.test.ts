@@ -161,7 +161,7 @@ describe('stopping containerd', () => {
   });
 });
 
-/** What a stopped containerd must not leave: anything that names its folder. */
+/** What a stopped containerd must not leave: anything that names its directory. */
 async function left(scratch: string, inside: PrivateNamespaces) {
   const found: { kind: string; what: string }[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => Number(name) > 0)) {

@@ -44,7 +44,7 @@ export async function breakNode(
 
 export const RUNNING: DoubleContainer = { pod: WEB, name: 'app', state: 'CONTAINER_RUNNING' };
 
-/** Made past the kubelet, which deletes entries of its working folder when it collects it. */
+/** Made past the kubelet, which deletes entries of its working directory when it collects it. */
 export const BROKER: DoubleContainer = {
   pod: { uid: '', name: 'mqtt', namespace: '' },
   name: 'mqtt',

@@ -14,7 +14,7 @@ export function mountTables({ pid: first }: { readonly pid: number }): MountTabl
   return new Map([...mountTablesHere()].filter(([namespace]) => namespaces.has(namespace)));
 }
 
-/** Of every process on the machine whose table names a folder, and of the machine itself. */
+/** Of every process on the machine whose table names a directory, and of the machine itself. */
 export function mountTablesNaming(folder: string): MountTables {
   const isNamed = (table: readonly string[]) => table.some((line) => line.includes(folder));
   return new Map([...mountTablesHere()].filter(([, table], at) => at === 0 || isNamed(table)));

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A network for the pods of a containerd that is started in this folder next: each has a namespace of
+ * A network for the pods of a containerd that is started in this directory next: each has a namespace of
  * its own, and in it nothing but its loopback.
  */
 export function layPodNetwork(scratch: string): void {

@@ -14,14 +14,14 @@ export const WEB = {
 
 export interface SubpathOptions {
   readonly podUid?: string;
-  /** As the folder of the volume's plugin is called: kubernetes.io~configmap. */
+  /** As the directory of the volume's plugin is called: kubernetes.io~configmap. */
   readonly plugin?: string;
   /** Whether the volume has a filesystem of its own in memory, as secrets have. */
   readonly inMemory?: boolean;
   readonly volume?: string;
   readonly container?: string;
   readonly index?: number;
-  /** What is mounted: a name in the volume, of a file or a folder. */
+  /** What is mounted: a name in the volume, of a file or a directory. */
   readonly subPath?: string;
 }
 
@@ -42,7 +42,7 @@ export interface Subpath {
  */
 export class PracticeNode {
   readonly scratch = mkdtempSync(join(tmpdir(), 'kubediag-node-'));
-  /** The kubelet's folder, as the mount table names it. */
+  /** The kubelet's directory, as the mount table names it. */
   root = join(this.scratch, 'kubelet');
   readonly stateFolder = join(this.scratch, 'state');
   readonly socket = join(this.scratch, 'cri.sock');

@@ -6,7 +6,7 @@ import type { PracticeNode } from './practice-node.ts';
 const TMPFS = 0x01021994;
 
 /**
- * Gives a practice node a root of its own, in memory. It has the folders of the machine, each as an
+ * Gives a practice node a root of its own, in memory. It has the directories of the machine, each as an
  * overlay, so that writes stay in memory too; but neither dot files nor what else
  * somebody put at the root of the machine before "bin". /tmp stays shared, for the test talks to the
  * node through it.

@@ -251,7 +251,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     };
   },
 
-  /** By a folder above it: the kernel lets nobody mount on a file that was deleted. */
+  /** By a directory above it: the kernel lets nobody mount on a file that was deleted. */
   async covered() {
     const kubelet = await staleNode();
     const action = await pinsOf(kubelet);

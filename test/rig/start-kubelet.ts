@@ -24,7 +24,7 @@ export interface KubeletOptions {
   readonly root: string;
   readonly socket: string;
   readonly says: KubeletResponses;
-  /** Words that start it elsewhere: in another mount namespace, in another folder. */
+  /** Words that start it elsewhere: in another mount namespace, in another directory. */
   readonly through?: readonly string[];
   readonly flags?: readonly string[];
 }

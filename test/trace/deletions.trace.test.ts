@@ -57,7 +57,7 @@ async function reportedBy(begun: Running): Promise<readonly Reported[]> {
   return (JSON.parse(stdout) as { deletions: readonly Reported[] }).deletions;
 }
 
-/** A process that goes to a folder, deletes there, and stays for a while. */
+/** A process that goes to a directory, deletes there, and stays for a while. */
 function script(folder: string, args: string): Running {
   const text = `process.chdir(${JSON.stringify(folder)}); ${args}; setTimeout(() => {}, 4000);`;
   const started = startProgram([process.execPath, '-e', `const fs = require('fs'); ${text}`]);
@@ -81,7 +81,7 @@ test('a relative name is reported with its path, the process, and the functions 
   expect(names.some((name) => name?.includes('uv_fs_unlink'))).toBe(true);
 });
 
-test('a process that is gone at once still has a path, also through a folder it had open', async () => {
+test('a process that is gone at once still has a path, also through a directory it had open', async () => {
   mkdirSync(join(scratch, 'd/e'), { recursive: true });
   writeFileSync(join(scratch, 'd/e/f'), '');
   writeFileSync(join(scratch, 'old'), '');

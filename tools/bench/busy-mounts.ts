@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BusyPod, subpathTarget } from './busy-pods.ts';
 
-/** A real mount to be made: a bind of a folder or a file, or a filesystem in memory. */
+/** A real mount to be made: a bind of a directory or a file, or a filesystem in memory. */
 export interface MountOptions {
   readonly target: string;
   /** A path, or "tmpfs". */

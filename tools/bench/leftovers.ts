@@ -75,7 +75,7 @@ async function checkRow(node: PracticeNode): Promise<Row> {
   const args = ['check', 'leftover-volume-directory'];
   const report = reportOf(await node.kubediag(...args, '-o', 'json'));
   const findings = report.faults.flatMap((fault) => fault.findings);
-  if (findings.length !== PODS) throw new Error(`the check found ${findings.length} folders`);
+  if (findings.length !== PODS) throw new Error(`the check found ${findings.length} directories`);
   const times: number[] = [];
   for (let round = 0; round < CHECK_ROUNDS; round += 1) {
     const { code, tookMs, stderr } = await node.kubediag(...args);

@@ -33,7 +33,7 @@ const programs = RECIPES[CURRENT]?.programs ?? [];
 const quietly = { log: () => {}, mayBuild: false };
 
 describe('the programs of Kubernetes', () => {
-  it('come from the named folder before all others', async () => {
+  it('come from the named directory before all others', async () => {
     const assets = await makePrograms(join(scratch, 'assets'), programs);
     vi.stubEnv('KUBEBUILDER_ASSETS', await makePrograms(join(scratch, 'builder'), programs));
     expect(await findBinaries({ ...quietly, assets })).toMatchObject({
@@ -58,7 +58,7 @@ describe('the programs of Kubernetes', () => {
     expect(await findBinaries(quietly)).toMatchObject({ kubectl: join(cache, 'kubectl') });
   });
 
-  it('are missing, and it is said which, when the named folder lacks some', async () => {
+  it('are missing, and it is said which, when the named directory lacks some', async () => {
     const assets = await makePrograms(join(scratch, 'assets'), ['kubectl', 'kubelet']);
     expect(await findBinaries({ ...quietly, assets })).toEqual({
       missing: expect.stringContaining('has no kube-apiserver, kube-controller-manager'),
@@ -130,7 +130,7 @@ describe('a build', () => {
 });
 
 describe('another kubelet', () => {
-  it('comes from the named folder too', async () => {
+  it('comes from the named directory too', async () => {
     const name = `kubelet-${LAST_WITH_STALE_SUBPATH}`;
     const assets = await makePrograms(join(scratch, 'assets'), [...programs, name]);
     const options = { ...quietly, assets, kubelet: LAST_WITH_STALE_SUBPATH };

@@ -29,7 +29,7 @@ export interface Binaries {
 export interface BinariesOptions {
   /** A version that can be built, or a path. */
   readonly kubelet?: string | undefined;
-  /** A folder with all of the programs, and perhaps "kubelet-v1.18.8". */
+  /** A directory with all of the programs, and perhaps "kubelet-v1.18.8". */
   readonly assets?: string | undefined;
   /** Whether what is nowhere may be built, which takes minutes and gigabytes. */
   readonly mayBuild?: boolean;
@@ -38,7 +38,7 @@ export interface BinariesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** From the folder that was named, from $KUBEBUILDER_ASSETS, from the cache, or built now. */
+/** From the directory that was named, from $KUBEBUILDER_ASSETS, from the cache, or built now. */
 export async function findBinaries(options: BinariesOptions = {}): Promise<Binaries | Missing> {
   const { kubelet = CURRENT } = options;
   const current = await programsOf(recipeOf(CURRENT), options);

@@ -51,7 +51,7 @@ esac`;
 
 const WRITE = 'mkdir -p "$(dirname "$2")" && cat go.mod >"$2"';
 
-it('leaves a folder with all programs, also when two build at once, and nothing else', async () => {
+it('leaves a directory with all programs, also when two build at once, and nothing else', async () => {
   await makeGo(`sleep 0.1; ${WRITE}`);
   const folder = join(cache, 'abc');
   await Promise.all([1, 2].map(() => buildKubernetes(RECIPE, folder, QUIETLY)));

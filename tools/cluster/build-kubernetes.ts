@@ -30,7 +30,7 @@ export interface Surroundings {
 }
 
 /**
- * Builds the programs of a recipe into a folder that appears only when all of them are in it. Two
+ * Builds the programs of a recipe into a directory that appears only when all of them are in it. Two
  * builds at once do the work twice, and the second finds what the first left.
  */
 export async function buildKubernetes(
@@ -143,7 +143,7 @@ function linkerFlags(version: string): string {
 /** No C compiler wanted, and programs that run whatever libraries the machine has. */
 const PURE_GO = { CGO_ENABLED: '0' };
 
-/** Temporary files are in our folder: in its own, Go leaves them behind when it is interrupted. */
+/** Temporary files are in our directory: in its own, Go leaves them behind when it is interrupted. */
 function modulesGo(work: string): Go {
   const environment = { ...MACHINES_GO.environment, ...PURE_GO, GOFLAGS: '-mod=mod' };
   return { ...MACHINES_GO, environment: { ...environment, GOTMPDIR: work } };

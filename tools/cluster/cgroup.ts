@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /**
  * Makes a cgroup in every hierarchy, and below it the one that containerd is to live in. runc puts
  * containers below its own cgroup (version 1) or beside it (version 2): in either case all of them
- * are found, and removed, by one name. Gives the folders of containerd's.
+ * are found, and removed, by one name. Gives the directories of containerd's.
  */
 export async function makeCgroup(cgroup: string): Promise<readonly string[]> {
   const folders = [];

@@ -43,9 +43,9 @@ export interface Cluster {
   /** The first process inside, as the caller sees it. */
   readonly pid: number;
   readonly parts: Readonly<Record<PartName, Part>>;
-  /** A folder with kubectl. */
+  /** A directory with kubectl. */
   readonly programs: string;
-  /** A folder with a log of each part. */
+  /** A directory with a log of each part. */
   readonly logs: string;
   /** The image that pods can run; there is no other. */
   readonly image: string;
@@ -55,7 +55,7 @@ export interface Cluster {
   readonly ended: Promise<unknown>;
   /** Where the caller finds a path of the inside. */
   outside(path: string): string;
-  /** Runs a command inside, in the caller's folder. */
+  /** Runs a command inside, in the caller's directory. */
   run(command: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Gives its standard output; rejects with what it wrote as error. */
   kubectl(...args: readonly string[]): Promise<string>;
@@ -168,7 +168,7 @@ export class RunningCluster implements Cluster {
   }
 }
 
-/** Entering ends in the "/" of the namespaces; a folder that they do not have is left. */
+/** Entering ends in the "/" of the namespaces; a directory that they do not have is left. */
 export function inThisFolder(command: readonly string[]): readonly string[] {
   const script = 'cd "$1" 2>/dev/null; shift; exec "$@"';
   return ['sh', '-c', script, 'sh', process.cwd(), ...command];

@@ -175,7 +175,7 @@ function report({ name, supervisor, ready }: KnownCluster): void {
   console.log(lines.join('\n'));
 }
 
-/** Runs a person's command inside, on this terminal, in this folder; its exit code is ours. */
+/** Runs a person's command inside, on this terminal, in this directory; its exit code is ours. */
 export async function runInside(name: string, command: readonly string[]): Promise<number> {
   const known = await read(name);
   if (!known?.ready || !isAlive(known.ready.first)) {

@@ -14,7 +14,7 @@ const ANSWER = {
 };
 
 describe('the answer of go mod download', () => {
-  it('names the folder of the module and its go.mod', () => {
+  it('names the directory of the module and its go.mod', () => {
     expect(downloadedModule(MODULE, JSON.stringify(ANSWER))).toEqual({
       folder: '/mod/k8s.io/kubernetes@v1.36.3',
       goMod: '/cache/k8s.io/kubernetes/@v/v1.36.3.mod',
@@ -22,15 +22,15 @@ describe('the answer of go mod download', () => {
   });
 
   it.each([
-    ['no folder', { Dir: undefined }],
-    ['an empty folder', { Dir: '' }],
+    ['no directory', { Dir: undefined }],
+    ['an empty directory', { Dir: '' }],
     ['the whole machine', { Dir: '/' }],
-    ['a relative folder', { Dir: 'mod' }],
+    ['a relative directory', { Dir: 'mod' }],
     ['no go.mod', { GoMod: undefined }],
     ['another version', { Version: 'v1.36.4' }],
   ])('is not believed when it names %s', (_what, change) => {
     const answer = JSON.stringify({ ...ANSWER, ...change });
-    expect(() => downloadedModule(MODULE, answer)).toThrow(/says no folder/);
+    expect(() => downloadedModule(MODULE, answer)).toThrow(/says no directory/);
   });
 });
 

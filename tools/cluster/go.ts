@@ -35,7 +35,7 @@ class GoError extends Error {
   override readonly name = 'GoError';
 }
 
-/** Runs Go in a folder and gives its output. */
+/** Runs Go in a directory and gives its output. */
 export async function go(
   { program, environment }: Go,
   folder: string,
@@ -45,7 +45,7 @@ export async function go(
   signal?.throwIfAborted();
   const child = spawn(program, args, {
     cwd: folder,
-    // The folder is a name for Go too, and an inherited one would be another.
+    // The directory is a name for Go too, and an inherited one would be another.
     env: { ...environment, PWD: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that the compilers that it started end with it.
@@ -119,7 +119,7 @@ export interface DownloadedModule {
   readonly goMod: string;
 }
 
-/** Fetches one module. Asked from an empty folder: Go refuses to answer below a go.mod of others. */
+/** Fetches one module. Asked from an empty directory: Go refuses to answer below a go.mod of others. */
 export async function downloadModule(
   module: string,
   { signal, log }: { readonly signal?: AbortSignal | undefined; readonly log: Log },
@@ -144,7 +144,7 @@ export function downloadedModule(module: string, answer: string): DownloadedModu
   );
   const [folder, goMod] = paths;
   if (!isIt || !folder || !goMod) {
-    throw new Error(`go mod download says no folder for ${module}: ${answer.slice(0, 500)}`);
+    throw new Error(`go mod download says no directory for ${module}: ${answer.slice(0, 500)}`);
   }
   return { folder, goMod };
 }

@@ -48,12 +48,12 @@ export function isName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The folder of a cluster, beside the caches: what is in it belongs to the user alone. */
+/** The directory of a cluster, beside the caches: what is in it belongs to the user alone. */
 export function folderOf(name: string): string {
   return join(clustersFolder(), name);
 }
 
-/** State and log are beside the cluster's own folder, which goes when it stops. */
+/** State and log are beside the cluster's own directory, which goes when it stops. */
 function stateFile(name: string): string {
   return join(clustersFolder(), `${name}.${STATE_FILE}`);
 }

@@ -1,13 +1,13 @@
 /**
  * How a version of Kubernetes is built from the modules that every Go proxy serves. Whatever is
- * changed here makes another folder in the cache.
+ * changed here makes another directory in the cache.
  */
 export interface Recipe {
   readonly version: string;
   /** Below cmd/ of the module k8s.io/kubernetes. */
   readonly programs: readonly string[];
   /**
-   * Kubernetes has the libraries of its own repository at "v0.0.0", and replaces each by a folder
+   * Kubernetes has the libraries of its own repository at "v0.0.0", and replaces each by a directory
    * that is not part of the module. They are published under this version too.
    */
   readonly libraries: string;

@@ -13,7 +13,7 @@ export interface PartPlan {
   readonly name: string;
   readonly program: string;
   readonly words: readonly string[];
-  /** Folders of the cgroup it goes into. */
+  /** Directories of the cgroup it goes into. */
   readonly cgroup?: readonly string[];
 }
 
@@ -22,11 +22,11 @@ export interface Place {
   /** The words that stand before a command to run it inside. */
   readonly enter: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  /** Logs and working folders. */
+  /** Logs and working directories. */
   readonly folder: string;
 }
 
-// Entering the namespaces ends in their "/", and a kubelet may delete what is in its working folder.
+// Entering the namespaces ends in their "/", and a kubelet may delete what is in its working directory.
 const LAUNCH = `
   cd "$1" || exit 1
   for folder in $2; do echo 0 >"$folder/cgroup.procs" || exit 1; done

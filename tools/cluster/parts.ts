@@ -33,7 +33,7 @@ export interface PartsOptions {
   };
   readonly kubeletFlags: readonly string[];
   readonly containerdCgroup: readonly string[];
-  /** The folder that stands for "/" of the Debian packages. */
+  /** The directory that stands for "/" of the Debian packages. */
   readonly packages: string;
 }
 

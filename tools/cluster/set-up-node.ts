@@ -18,7 +18,7 @@ import { type PartsOptions, proxyConfig } from './parts.ts';
 const CONTAINERD_HOME = '/var/lib/containerd';
 
 // As on any machine that systemd started, mounts propagate to every copy of the table.
-// Not before the two folders are there: else what is mounted in them would show in ours as well.
+// Not before the two directories are there: else what is mounted in them would show in ours as well.
 // What the kubelet would set for the whole machine is covered too.
 // The kubelet is found where a distribution would put it, beside what the machine has there.
 const COVER = `set -e
@@ -38,7 +38,7 @@ export interface NodeSetup {
   readonly environment: NodeJS.ProcessEnv;
   readonly kubeconfig: string;
   readonly logs: string;
-  /** A folder with kubectl and kubelet, for people. */
+  /** A directory with kubectl and kubelet, for people. */
   readonly programs: string;
 }
 

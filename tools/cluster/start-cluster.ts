@@ -66,7 +66,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** The scratch folder names it, so that what a crash left can be found again. */
+/** The scratch directory names it, so that what a crash left can be found again. */
 export function cgroupOf(scratch: string): string {
   // /var/my cache/kubediag: a blank would have to be quoted wherever the name is handed on.
   return `/kubediag-cluster${scratch.replaceAll(/[^\w.-]/g, '-')}`;
@@ -82,7 +82,7 @@ function checkPlace(scratch: string, programs: readonly string[]): void {
   if (hidden) {
     throw new Error(
       `${hidden} cannot be seen from the node, which has its own ${COVERED.join(', ')}; ` +
-        'put scratch folder and cache elsewhere (XDG_CACHE_HOME)',
+        'put scratch directory and cache elsewhere (XDG_CACHE_HOME)',
     );
   }
 }

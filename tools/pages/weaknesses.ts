@@ -211,7 +211,7 @@ const ownProcessors: readonly Weakness[] = [
   ],
   [
     'Any file of the host could be downloaded as a core file',
-    [PROFILERS, 'list core files by their names, and follow no link to another folder'],
+    [PROFILERS, 'list core files by their names, and follow no link to another directory'],
   ],
   [
     'A pod was deleted only because the caller described it',

@@ -40,7 +40,7 @@ function otherwiseHealthy(...nodes: readonly NodeMaker[]): NodeReader {
 
 const PODS_WITH_LEFTOVERS = 42;
 
-/** Failed teardowns have left folders in 42 pods, and of one that is gone its metadata. */
+/** Failed teardowns have left directories in 42 pods, and of one that is gone its metadata. */
 function manyFindings(): NodeReader {
   const uids = Array.from({ length: PODS_WITH_LEFTOVERS }, (_, at) => {
     const digits = String(at).padStart(2, '0');
@@ -74,7 +74,7 @@ function manyFindings(): NodeReader {
   );
 }
 
-/** The kubelet has crashed; its folder and its program are there, and all that it mounted. */
+/** The kubelet has crashed; its directory and its program are there, and all that it mounted. */
 function kubeletDead(): NodeReader {
   const maker = nodeNamed('active-crashed', notRunningNodes());
   makeFolder(maker, '', '/usr/bin/kubelet', { type: 'file' });

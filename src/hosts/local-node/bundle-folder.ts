@@ -64,7 +64,7 @@ function bytesOfFile(path: string, bytesMax: number): Buffer {
 }
 
 function notAFile(): BundleError {
-  return new BundleError('it is neither a file nor a folder');
+  return new BundleError('it is neither a file nor a directory');
 }
 
 function readable<T>(read: () => T): T {

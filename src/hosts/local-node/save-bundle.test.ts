@@ -28,7 +28,7 @@ test('a file at the path of the bundle directory is reported', async () => {
   expect(await checkSaving(bundle, state)).toEqual({ failure, todo });
 });
 
-test('a folder with a name of ours is not removed, and does not prevent saving', async () => {
+test('a directory with a name of ours is not removed, and does not prevent saving', async () => {
   const state = scratchFolder();
   const folder = join(state, 'bundles');
   for (let day = 10; day < 30; day += 1) {

@@ -29,7 +29,7 @@ export function bundleNameOf({ node }: Pick<Report, 'node'>, findingId: string):
   return `${node.time.replace(/[-:]|\.\d+Z$/g, '')}-${findingId}.tgz`;
 }
 
-/** Saves the evidence of a recovery below the state folder. */
+/** Saves the evidence of a recovery below the state directory. */
 export async function saveBundle(
   bundle: Bundle,
   stateFolder: string,

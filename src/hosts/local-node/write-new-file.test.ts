@@ -55,7 +55,7 @@ const PLANTED: readonly (readonly [string, (path: string) => void])[] = [
   ],
   ['a link to where no file is', (path) => symlinkSync(at('target'), path)],
   ['a pipe', (path) => expect(spawnSync('mkfifo', [path]).status).toBe(0)],
-  ['a folder', (path) => mkdirSync(path)],
+  ['a directory', (path) => mkdirSync(path)],
   ['a link to a device', (path) => symlinkSync('/dev/full', path)],
 ];
 
@@ -91,7 +91,7 @@ const PLACES = PLANTED.flatMap(([what, plant]) =>
 test.each(PLACES)('$what in its place stays as it is, $where', ({ what, plant, link }) => {
   plant(at('planted'));
   const before = readdirSync(scratch);
-  const why = what === 'a folder' ? 'it is a folder' : 'the file exists';
+  const why = what === 'a directory' ? 'it is a directory' : 'the file exists';
   expect(() => refuseExisting(at('planted'))).toThrow(why);
   expect(() => writeNewFile(at('planted'), BYTES, link)).toThrow(why);
   expect(readdirSync(scratch)).toEqual(before);

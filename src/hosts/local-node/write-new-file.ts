@@ -49,7 +49,7 @@ export function refuseExisting(path: string): void {
 function existing(path: string): Error {
   const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const why = isFolder
-    ? 'it is a folder: name a file in it'
+    ? 'it is a directory: name a file in it'
     : 'the file exists, and is not overwritten: remove it, or name another';
   return Object.assign(new Error(why), { code: 'EEXIST' });
 }

@@ -15,7 +15,7 @@ const TYPE_PARAMETERS = /\[[^[\]]*(?:\[[^[\]]*\][^[\]]*)*\]/g;
 const CLOSURE = /(?:[.](?:func\d+(?:[.]\d+)*|dwrap[.]\d+|(?:go|defer)wrap\d+|abi0)|-fm|-range\d+)$/;
 
 /**
- * The name of a function, independent of the build: without the folders into which
+ * The name of a function, independent of the build: without the directories into which
  * its package was copied, and without what the compiler appended to it.
  */
 export function plainFunction(raw: string): string {
@@ -28,7 +28,7 @@ export function plainFunction(raw: string): string {
 // /workspace/anago-v1.11.5/src/k8s.io/kubernetes/_output/dockerized/go/src/k8s.io/kubernetes/pkg/x.go
 const BUILD_ROOT = /^.*\/(?:_output\/(?:dockerized|local)\/)?go\/src\//;
 
-/** A file as its package knows it, without the folders of the build machine. */
+/** A file as its package knows it, without the directories of the build machine. */
 export function plainFile(raw: string): string {
   return raw.replace(BUILD_ROOT, '');
 }

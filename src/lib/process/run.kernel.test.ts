@@ -13,13 +13,13 @@ const SCRIPT = `
   import { once } from 'node:events';
   import { readFileSync } from 'node:fs';
   import { runProgram } from ${JSON.stringify(join(import.meta.dirname, 'run.ts'))};
-  const [folder] = process.argv.slice(-1);
-  const words = ['--no-warnings', ${JSON.stringify(FUSE)}, folder];
+  const [directory] = process.argv.slice(-1);
+  const words = ['--no-warnings', ${JSON.stringify(FUSE)}, directory];
   const server = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout, 'data');
   const begun = performance.now();
   const limits = { deadlineMs: 300, outputBytesMax: 1000 };
-  const result = await runProgram({ program: '/usr/bin/stat', arguments: [folder], ...limits });
+  const result = await runProgram({ program: '/usr/bin/stat', arguments: [directory], ...limits });
   const tookMs = performance.now() - begun;
   const state = / ([A-Z]) /.exec(readFileSync('/proc/' + result.abandoned.pid + '/stat', 'utf8'))[1];
   server.stdout.destroy();

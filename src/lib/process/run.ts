@@ -174,7 +174,7 @@ function notStarted(error: unknown): NotStarted {
 }
 
 interface ChildResources {
-  /** A folder of it and the files therein, which nobody else would remove once we are killed. */
+  /** A directory of it and the files therein, which nobody else would remove once we are killed. */
   readonly scratch?: readonly string[];
 }
 

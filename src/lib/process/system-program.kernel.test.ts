@@ -36,11 +36,11 @@ test('a program that only root can change is trusted, also through a link', () =
 test.each([
   ['the file may be written by all', () => chmodSync(join(scratch, 'sbin/umount'), 0o757)],
   ['the file is owned by another', () => chownSync(join(scratch, 'sbin/umount'), NOBODY, 0)],
-  ['its folder may be written by all', () => chmodSync(join(scratch, 'sbin'), 0o777)],
-  ['its folder is owned by another', () => chownSync(join(scratch, 'sbin'), NOBODY, 0)],
-  ['a folder above may be written by all', () => chmodSync(scratch, 0o777)],
+  ['its directory may be written by all', () => chmodSync(join(scratch, 'sbin'), 0o777)],
+  ['its directory is owned by another', () => chownSync(join(scratch, 'sbin'), NOBODY, 0)],
+  ['a directory above may be written by all', () => chmodSync(scratch, 0o777)],
   [
-    'a folder above may be written by a group',
+    'a directory above may be written by a group',
     () => {
       chownSync(scratch, 0, NOBODY);
       chmodSync(scratch, 0o770);

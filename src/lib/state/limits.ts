@@ -7,7 +7,7 @@ export const LOCK_BYTES_MAX = 64 * 1024;
 /** Attempts at a lock that other processes take first. */
 export const LOCK_TRIES_MAX = 1_000;
 
-/** Symbolic links on the way to our folder; the kernel follows no more. */
+/** Symbolic links on the way to our directory; the kernel follows no more. */
 export const LINKS_MAX = 40;
 
 /** Files of one kind that are retained, and their total size. */

@@ -122,7 +122,7 @@ test('a stopped holder with a full backlog still has the lock', async () => {
   expect(await taken()).toBe(false);
 });
 
-test('a folder behind a link of the kernel is locked as well', async () => {
+test('a directory behind a link of the kernel is locked as well', async () => {
   const behind = `/proc/self/root${folder}`;
   const first = await takeNodeLock(folder, self);
   expect((await takeNodeLock(behind, self)).isTaken).toBe(false);
@@ -168,10 +168,10 @@ const TAKER = `
   import { appendFileSync } from 'node:fs';
   import { takeNodeLock } from ${JSON.stringify(join(import.meta.dirname, 'node-lock.ts'))};
   import { thisProcess } from ${JSON.stringify(join(import.meta.dirname, 'this-process.ts'))};
-  const [folder, log] = process.argv.slice(-2);
+  const [directory, log] = process.argv.slice(-2);
   const until = Date.now() + 1500;
   while (Date.now() < until) {
-    const answer = await takeNodeLock(folder, thisProcess());
+    const answer = await takeNodeLock(directory, thisProcess());
     if (!answer.isTaken) continue;
     appendFileSync(log, 'in\\n');
     if (Math.random() < 0.3) await new Promise((resolve) => setTimeout(resolve, 1));

@@ -51,7 +51,7 @@ test.each([
   ['a way out of what is collected', 'collected/go-profiles/../../token'],
   ['a name that is not ours', 'collected/go-profiles/token'],
   ['more after it', `${RESULT}/x`],
-  ['a folder', dirname(RESULT)],
+  ['a directory', dirname(RESULT)],
 ])('nothing else is: %s', (_, path) => {
   put('token', 'secret');
   put('journal.jsonl', 'secret');

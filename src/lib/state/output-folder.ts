@@ -8,7 +8,7 @@ export interface OutputFile {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** All that may be fetched of our folder, by its whole path in there. None leads out of it. */
+/** All that may be fetched of our directory, by its whole path in there. None leads out of it. */
 const OUTPUT_PATHS = [
   // collected/go-profiles/20261115T102233123Z-3f9a-heap.pprof
   /^collected\/[a-z][a-z-]*\/\d{8}T\d{9}Z-[\da-f]{4}-[a-z][\w.-]*$/,

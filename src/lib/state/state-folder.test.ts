@@ -40,9 +40,9 @@ test('a disk that hangs is reported within the time limit', async () => {
 });
 
 test.each([
-  ['an empty folder', undefined, /^chmod 700 /],
-  ['a folder of ours', 'journal.jsonl', /^chmod 700 /],
-  ['a folder that others use', 'their-file', /^choose another --state-dir$/],
+  ['an empty directory', undefined, /^chmod 700 /],
+  ['a directory of ours', 'journal.jsonl', /^chmod 700 /],
+  ['a directory that others use', 'their-file', /^choose another --state-dir$/],
 ])('%s that others can write to: the advice breaks nothing', async (_, name, todo) => {
   const path = join(scratch, 'shared-state');
   mkdirSync(path);
@@ -63,14 +63,14 @@ test('a disk error is returned, and a bug is thrown', async () => {
   await expect(tried(Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
 });
 
-test('the folder is created for our account only, however deep', async () => {
+test('the directory is created for our account only, however deep', async () => {
   const folder = join(scratch, 'a/b/c');
   await prepareFolder(folder);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
 test.each([
-  ['a folder that a group may write to', (path: string) => mkdirSync(path, { mode: 0o770 })],
+  ['a directory that a group may write to', (path: string) => mkdirSync(path, { mode: 0o770 })],
   ['a link', (path: string) => symlinkSync(tmpdir(), path)],
 ])('%s is not taken for ours', async (_, make) => {
   const path = join(scratch, 'state');
@@ -80,7 +80,7 @@ test.each([
   expect(await tried(prepareFolder(path))).toMatchObject({ ok: false });
 });
 
-test('a folder below one that others can write to is refused, and nothing is made there', async () => {
+test('a directory below one that others can write to is refused, and nothing is made there', async () => {
   const shared = join(scratch, 'shared');
   mkdirSync(shared);
   chmodSync(shared, 0o777);
@@ -112,7 +112,7 @@ test('our own links in the path are followed, and their targets are checked', as
   });
 });
 
-test('a file in the place of the folder is an answer', async () => {
+test('a file in the place of the directory is an answer', async () => {
   const path = join(scratch, 'state');
   writeFileSync(path, '');
   expect(await tried(prepareFolder(path))).toMatchObject({ ok: false });

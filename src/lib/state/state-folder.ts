@@ -16,11 +16,11 @@ import { octal, replaceableBy } from './trusted-path.ts';
 
 /** Creates our directory if it is missing; throws if another user could write or replace it. */
 export async function prepareFolder(folder: string): Promise<void> {
-  // Before anything is made: what is made below a folder of somebody else is theirs to move.
+  // Before anything is made: what is made below a directory of somebody else is theirs to move.
   refuseReplaceable(folder);
   const created = makeFolder(folder);
   if (created !== undefined) await syncFolder(dirname(created));
-  // Somebody else may have been faster in a folder that all can write to.
+  // Somebody else may have been faster in a directory that all can write to.
   if (created !== undefined) refuseReplaceable(folder);
   await requireOurs(folder);
 }
@@ -43,7 +43,7 @@ async function requireOurs(folder: string): Promise<void> {
   requireOwner(folder, uid, OTHER_FOLDER);
   if ((mode & 0o022) !== 0) {
     const why = `others than its owner can write to ${folder} (mode ${octal(mode)})`;
-    // Others need their rights on a folder that is not ours alone, such as /tmp.
+    // Others need their rights on a directory that is not ours alone, such as /tmp.
     const names = await readdir(folder);
     const isOurs = names.length === 0 || OWN_FILES.some((name) => names.includes(name));
     throw new DiskError(why, isOurs ? `chmod 700 ${folder}, or ${OTHER_FOLDER}` : OTHER_FOLDER);
@@ -72,7 +72,7 @@ function refuseReplaceable(folder: string): void {
 }
 
 /**
- * Makes a folder of root's own and those above it, and gives the highest that was missing. Node's
+ * Makes a directory of root's own and those above it, and gives the highest that was missing. Node's
  * way to make several at once calls a disk that is read-only "no such file or directory".
  */
 export function makeFolder(folder: string): string | undefined {
@@ -131,7 +131,7 @@ export async function writeContent(
   }
 }
 
-/** A new name is only safe once its folder is on disk. */
+/** A new name is only safe once its directory is on disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -13,7 +13,7 @@ import {
 
 /** A collected file that is too large, or not useful, for a status. */
 export interface StoredFile {
-  /** Files of one kind share a folder and its limits: "go-profiles". */
+  /** Files of one kind share a directory and its limits: "go-profiles". */
   readonly kind: string;
   /** The end of its name: "heap.pprof". */
   readonly name: string;
@@ -21,7 +21,7 @@ export interface StoredFile {
 }
 
 /**
- * Stores a file below our folder, where only root can read it, and returns its path. The oldest
+ * Stores a file below our directory, where only root can read it, and returns its path. The oldest
  * files of its kind are removed, so nothing has to be cleaned up.
  */
 export async function storeFile(stateFolder: string, file: StoredFile): Promise<Tried<string>> {

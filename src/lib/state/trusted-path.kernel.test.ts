@@ -20,33 +20,33 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(scratch, { recursive: true }));
 
-test('a state folder below a folder of another user is refused, and nothing is made there', async () => {
+test('a state directory below a directory of another user is refused, and nothing is made there', async () => {
   const theirs = join(scratch, 'theirs');
   mkdirSync(theirs);
   chownSync(theirs, NOBODY, NOBODY);
   expect(await tried(prepareFolder(join(theirs, 'a/state')))).toEqual({
     ok: false,
-    why: `${theirs} belongs to user ${NOBODY}, who could put another folder in its place`,
+    why: `${theirs} belongs to user ${NOBODY}, who could put another directory in its place`,
     todo: 'choose another --state-dir',
   });
   expect(readdirSync(theirs)).toEqual([]);
 });
 
-test('a state folder of our own below a folder of another user is refused', async () => {
+test('a state directory of our own below a directory of another user is refused', async () => {
   const state = join(scratch, 'theirs/state');
   mkdirSync(state, { recursive: true, mode: 0o700 });
   chownSync(join(scratch, 'theirs'), NOBODY, NOBODY);
   expect(await tried(prepareFolder(state))).toMatchObject({ ok: false });
 });
 
-test('a state folder behind a link of another user is refused', async () => {
+test('a state directory behind a link of another user is refused', async () => {
   const link = join(scratch, 'link');
   mkdirSync(join(scratch, 'ours'));
   symlinkSync('ours', link);
   lchownSync(link, NOBODY, NOBODY);
   expect(await tried(prepareFolder(join(link, 'state')))).toEqual({
     ok: false,
-    why: `${link} is a symbolic link of user ${NOBODY}, who could put another folder in its place`,
+    why: `${link} is a symbolic link of user ${NOBODY}, who could put another directory in its place`,
     todo: 'choose another --state-dir',
   });
 });

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { LINKS_MAX } from './limits.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
-/** In such a folder only the owner of an entry may rename or delete it. */
+/** In such a directory only the owner of an entry may rename or delete it. */
 const STICKY = 0o1000;
 
 /**
@@ -29,7 +29,7 @@ export function replaceableBy(folder: string): string | undefined {
     }
     linksLeft -= 1;
     if (linksLeft < 0) return `${folder} leads through too many symbolic links`;
-    // The target is checked from the root on, because its folders have not been checked yet.
+    // The target is checked from the root on, because its directories have not been checked yet.
     todo = [...partsOf(resolve(dirname(next), readlinkSync(next))), ...rest];
     here = '/';
   }
@@ -45,7 +45,7 @@ function problemOf(path: string, status: Stats): string | undefined {
   const isLink = status.isSymbolicLink();
   if (uid !== 0 && uid !== process.geteuid?.()) {
     const what = isLink ? `${path} is a symbolic link of` : `${path} belongs to`;
-    return `${what} user ${uid}, who could put another folder in its place`;
+    return `${what} user ${uid}, who could put another directory in its place`;
   }
   // The mode of a link is not used.
   if (isLink || (mode & WRITABLE_BY_OTHERS) === 0 || (mode & STICKY) !== 0) return undefined;

@@ -16,7 +16,7 @@ test('sorts file names by their bytes, also names that are not UTF-8', () => {
   );
 });
 
-test('dots, digits and capitals come before the names of a root folder', () => {
+test('dots, digits and capitals come before the names of a root directory', () => {
   const names = ['boot', 'bin', 'étc', '.autorelabel', 'Library', '0', 'bin.usr-is-merged', 'afs'];
   expect(bytewiseSorted(names)).toEqual([
     ...['.autorelabel', '0', 'Library', 'afs', 'bin', 'bin.usr-is-merged', 'boot', 'étc'],

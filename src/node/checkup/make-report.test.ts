@@ -63,7 +63,7 @@ test('the most urgent fault comes first, whatever order it was judged in', () =>
 });
 
 test('a finding names the repair that must come first, on the same pod or on the node', () => {
-  const onPod: Precedence = { fault: 'second', on: 'pod', why: 'its folder hangs' };
+  const onPod: Precedence = { fault: 'second', on: 'pod', why: 'its directory hangs' };
   const onNode: Precedence = { fault: 'second', on: 'node', why: 'it deletes files' };
   const hung = finding('latent', 'u1');
   const armed = finding('active');
@@ -79,7 +79,7 @@ test('a finding names the repair that must come first, on the same pod or on the
     why: 'it deletes files',
   };
   expect(first?.waitsFor).toEqual([
-    { fault: 'hanging', finding: findingId({ id: 'hanging' }, hung), why: 'its folder hangs' },
+    { fault: 'hanging', finding: findingId({ id: 'hanging' }, hung), why: 'its directory hangs' },
     deleting,
   ]);
   expect(second?.waitsFor).toEqual([deleting]);

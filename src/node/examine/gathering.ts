@@ -113,7 +113,7 @@ function takeCollected({ text, collected }: CollectedText, draft: Draft): string
       draft.commandLine.push(...lines);
       return 'the command line of the kubelet';
     case 'working-folder.txt':
-      return "the kubelet's working folder, for a person to see: it was not judged";
+      return "the kubelet's working directory, for a person to see: it was not judged";
     case 'uname -a':
       return 'which machine it is: it was not judged';
     default:

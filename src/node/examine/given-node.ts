@@ -14,7 +14,7 @@ import type { GivenRuntime } from './given-runtime.ts';
 export interface GivenAnswers {
   readonly now: Date;
   readonly runtime: GivenRuntime;
-  /** Folders below the pods of the kubelet that were listed, when any were. */
+  /** Directories below the pods of the kubelet that were listed, when any were. */
   readonly volumes: readonly TreeFolder[] | undefined;
 }
 

@@ -19,7 +19,7 @@ export function listedPaths(text: string): readonly string[] {
   return namesIn(text).filter((name) => name.startsWith('/'));
 }
 
-/** Names in a listing without their folder. */
+/** Names in a listing without their directory. */
 export function bareNames(text: string): readonly string[] {
   return namesIn(text).filter((name) => !name.startsWith('/'));
 }
@@ -51,7 +51,7 @@ function namesIn(text: string): readonly string[] {
   return names;
 }
 
-/** The folders of volumes among the paths, as a check of the node would list them. */
+/** The directories of volumes among the paths, as a check of the node would list them. */
 export function listedVolumes(
   paths: readonly string[],
   root: string,

@@ -11,7 +11,7 @@ export const TEXT_KINDS = {
   metrics: 'metrics',
   'kernel-log': 'the log of the kernel (dmesg)',
   task: 'what the kernel shows of a task (/proc)',
-  listing: 'a listing of files or folders',
+  listing: 'a listing of files or directories',
   trace: 'a trace of deletions (bpftrace, strace)',
   version: 'the version of a program',
   'runtime-version': 'the version of the runtime (crictl version)',

@@ -12,7 +12,7 @@ import { resolvConfOverLimit } from './resolv-conf-over-limit/fault.ts';
 import { runtimeNotResponding } from './runtime-not-responding/fault.ts';
 import { staleSubpathMount } from './stale-subpath-mount/fault.ts';
 
-/** Every fault that is known: those that stop a node first, then in the order of their folders. */
+/** Every fault that is known: those that stop a node first, then in the order of their directories. */
 export const faults: readonly AnyFault[] = [
   conntrackTableFull,
   containerWithoutLogPath,

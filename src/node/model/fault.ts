@@ -106,7 +106,7 @@ export interface LooseText {
 
 /**
  * What makes a submitted text suspicious even though it is not evidence. A function says what the
- * text shows and what is missing: "lists a~1, but not in which folder".
+ * text shows and what is missing: "lists a~1, but not in which directory".
  */
 export interface Suspicions {
   /** Signatures that only a node with the fault logs, quoted outside of a log. */

@@ -25,7 +25,7 @@ test('distinguishes names that are no text from those that only look like it', (
   );
 });
 
-test('a folder whose name is no text is walked through all the same', () => {
+test('a directory whose name is no text is walked through all the same', () => {
   mkdirSync(within(Buffer.concat([ODD, Buffer.from('/volumes/deep')])), { recursive: true });
   expect(foldersIn({ path: folder, levels: ['*', 'volumes'] }, '/')).toEqual([
     { folder: `${ODD_NAME}/volumes`, names: ['deep'] },

@@ -17,7 +17,7 @@ const SLASH = Buffer.from('/');
 const HERE = Buffer.from('.');
 
 /**
- * Walks down level by level with names only. A folder that is not there, or is none, simply does
+ * Walks down level by level with names only. A directory that is not there, or is none, simply does
  * not match; one that cannot be read is reported, because its content is then unknown.
  */
 export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly TreeFolder[] {
@@ -42,7 +42,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
     if (level === undefined) found.push({ folder, names });
     else for (const name of names) walk(join(here, pathBytes(name)), joinText(folder, name), below);
   };
-  // Unlike what lies below, the folder that was asked for must be there.
+  // Unlike what lies below, the directory that was asked for must be there.
   readdirSync(top, { encoding: 'buffer' });
   walk(top, '', asked.levels);
   return found;
@@ -58,7 +58,7 @@ export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonl
   };
   if (!isUtf8(folder))
     return asked.names.map((name) => entryAt(name, join(folder, pathBytes(name))));
-  // Seen from within the folder, each is one step away; from the root it is a dozen.
+  // Seen from within the directory, each is one step away; from the root it is a dozen.
   process.chdir(folder.toString('utf8'));
   try {
     return asked.names.map((name) => entryAt(name, join(HERE, pathBytes(name))));

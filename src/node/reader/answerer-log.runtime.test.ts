@@ -83,7 +83,7 @@ test('a real journal is read: the kubelet, systemd about it, and nobody else', a
   expect(await output(nodeAt('/'), asked(OF_KUBELET, { folder }))).toEqual(EVERYTHING);
 });
 
-test('that of a node which we see below another folder is read with our own program', async () => {
+test('that of a node which we see below another directory is read with our own program', async () => {
   expect(await output(nodeAt(scratch), asked(OF_KUBELET))).toEqual(EVERYTHING);
 });
 

@@ -63,7 +63,7 @@ test('preserves bytes that are no text, and drops the ends of Windows lines', as
   expect((await ask(path)).lines).toEqual([{ number: 1, text: 'needle \udcff é' }]);
 });
 
-test('an empty log has no lines, and a folder or a pipe is none', async () => {
+test('an empty log has no lines, and a directory or a pipe is none', async () => {
   const path = join(scratch, 'empty.log');
   writeFileSync(path, '');
   expect(await ask(path)).toMatchObject({ lines: [], first: null, last: null, linesRead: 0 });

@@ -108,7 +108,7 @@ export function describeNodeReader(
       expect(await node.ask('status', at('folder'))).toMatchObject({ type: 'folder' });
     });
 
-    test('lists the folders that match, and names what they hold', async () => {
+    test('lists the directories that match, and names what they hold', async () => {
       const [shallow, deep, absent] = trees.map((question) => node.ask('tree', question));
       const byFolder = (left: { folder: string }, right: { folder: string }) =>
         left.folder < right.folder ? -1 : 1;
@@ -120,7 +120,7 @@ export function describeNodeReader(
       await expect(absent).rejects.toMatchObject({ failure: 'missing' });
     });
 
-    test('reports the types of many entries, and which folders are empty', async () => {
+    test('reports the types of many entries, and which directories are empty', async () => {
       expect(await node.ask('entries', entries)).toMatchObject([
         { name: 'folder', status: { type: 'folder' }, isEmpty: false },
         { name: 'tree', status: { type: 'folder' }, isEmpty: false },

@@ -7,7 +7,7 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   link: 2_000,
   folder: 4_000,
   status: 2_000,
-  // Thousands of folders of a local disk, or of processes, in one go.
+  // Thousands of directories of a local disk, or of processes, in one go.
   tree: 8_000,
   entries: 8_000,
   processes: 8_000,
@@ -83,7 +83,7 @@ export const HTTP_BYTES_MAX = 64 * 1024 * 1024;
 
 export const FOLDER_NAMES_MAX = 1_000_000;
 
-/** Folders that one question may list; a node has some hundred pods with a few volume kinds each. */
+/** Directories that one question may list; a node has some hundred pods with a few volume kinds each. */
 export const TREE_FOLDERS_MAX = 100_000;
 
 /** The kernel's own limit for a path. */

@@ -81,7 +81,7 @@ test('another root, and the view of a process seen from there', async () => {
   expect(await read(`/proc/${ownPid}/comm`)).toBe('sleep\n');
 });
 
-test('the working folder of a process', async () => {
+test('the working directory of a process', async () => {
   for (const [node, number] of [
     [nodeAt('/'), pid],
     [nodeAt(`/proc/${pid}/root`), ownPid],

@@ -27,7 +27,7 @@ const target = fc.oneof(
   path.map((absolute) => `${scratch}${absolute}`),
   fc.constantFrom('/', '..', '../../../outside', '/proc/self/root', '/proc/1/cwd'),
 );
-/** Where something is made, and what: a link to a target, or a folder. */
+/** Where something is made, and what: a link to a target, or a directory. */
 const thing = fc.record({
   at: fc.oneof(fc.array(name, { minLength: 1, maxLength: 4 }), special),
   target: fc.option(target, { nil: undefined }),

@@ -55,14 +55,14 @@ describe('below another root', () => {
     ['a path that climbs beyond the root', '/../../etc/../../bin', '/usr/bin'],
     ['a link with empty parts', '/etc/dots/kubelet.yaml', '/etc/kubernetes/kubelet.yaml'],
     ['a path with empty parts', '//etc/.//kubernetes', '/etc/kubernetes'],
-    ['a link that must be a folder', '/etc/absolute/', '/etc/kubernetes/'],
+    ['a link that must be a directory', '/etc/absolute/', '/etc/kubernetes/'],
     ['a path that is not there', '/no/such/../file', '/no/file'],
     ['a path below a file', '/etc/through/more', '/etc/kubernetes/kubelet.yaml/more'],
     ['the root itself', '/', '/'],
     ['as many links as the kernel follows', `/etc/chain${LINKS_MAX - 1}`, '/etc/kubernetes'],
     // No process made these: they are links like any other.
-    ['links in a folder that is called proc', '/proc/812/cwd/outside', `${scratch}/outside`],
-    ['a root in a folder that is called proc', '/proc/812/root', '/'],
+    ['links in a directory that is called proc', '/proc/812/cwd/outside', `${scratch}/outside`],
+    ['a root in a directory that is called proc', '/proc/812/root', '/'],
   ])('%s', (_, path, expected) => {
     expect(below(path)).toBe(expected);
   });

@@ -3,7 +3,7 @@ import { textOf } from '../../lib/std/text-codec.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { FILE_BYTES_MAX } from './limits.ts';
 
-/** No such file, no such process, or a parent that is no folder: gone while we looked. */
+/** No such file, no such process, or a parent that is no directory: gone while we looked. */
 export const IS_GONE: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'ENOTDIR']);
 
 /** What a process with more rights than ours hides. */

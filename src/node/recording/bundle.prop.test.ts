@@ -134,8 +134,8 @@ describe('no bundle', () => {
     ['no question', '{"kind":"file","text":""}'],
     ['a path that is a number', '{"kind":"file","question":{"path":1},"text":""}'],
     ['a file that is a list', '{"kind":"file","question":{"path":"/x"},"value":["a"]}'],
-    ['a folder that is a text', '{"kind":"folder","question":{"path":"/x"},"text":"a"}'],
-    ['a folder of numbers', '{"kind":"folder","question":{"path":"/x"},"value":[1]}'],
+    ['a directory that is a text', '{"kind":"folder","question":{"path":"/x"},"text":"a"}'],
+    ['a directory of numbers', '{"kind":"folder","question":{"path":"/x"},"value":[1]}'],
     ['a status without a type', '{"kind":"status","question":{"path":"/x"},"value":{"mode":1}}'],
     ['an unknown failure', '{"kind":"file","question":{"path":"/x"},"failure":"tired"}'],
     [

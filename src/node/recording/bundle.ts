@@ -28,7 +28,7 @@ export interface Bundle {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** The files of a bundle by name: the same in an archive and in a folder of fixtures. */
+/** The files of a bundle by name: the same in an archive and in a directory of fixtures. */
 export type BundleFiles = ReadonlyMap<string, Uint8Array>;
 
 const FORMAT = 1;

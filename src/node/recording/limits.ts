@@ -1,7 +1,7 @@
 /** A bundle, unpacked. Larger than any sane node, small enough to read in memory. */
 export const BUNDLE_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Files of a bundle in a folder. Each is a long answer, and a check gets a few dozen of those. */
+/** Files of a bundle in a directory. Each is a long answer, and a check gets a few dozen of those. */
 export const BUNDLE_FILES_MAX = 10_000;
 
 /** Answers in a bundle; a check of a large node asks some ten thousand questions. */

@@ -25,7 +25,7 @@ import {
 } from './journal.ts';
 import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX, STORED_FILES_MAX } from './limits.ts';
 
-/** The folder for saved states of removed containers, beside the journal. */
+/** The directory for saved states of removed containers, beside the journal. */
 const SAVED = 'saved';
 
 interface JournalPlace {
@@ -35,7 +35,7 @@ interface JournalPlace {
   readonly bytesMax?: number;
 }
 
-/** Appends to the journal in our folder on the node. The writer holds the node's lock. */
+/** Appends to the journal in our directory on the node. The writer holds the node's lock. */
 export class FileJournal implements Journal {
   readonly #place: JournalPlace;
 

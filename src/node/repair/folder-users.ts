@@ -7,7 +7,7 @@ import type { Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { HOLDER_PROCESSES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
 
-/** By name: which process works in a folder, or has it open, in whichever mount namespace. */
+/** By name: which process works in a directory, or has it open, in whichever mount namespace. */
 export async function usersOf(
   names: readonly string[],
   sight: {

@@ -44,7 +44,7 @@ test('a mount that is gone is done', async () => {
 /** The mount as one of FUSE. */
 const fuse = (text: string) => text.replace(/^(210 .*) - ceph /m, '$1 - fuse.x ');
 
-/** A container that sees the node at /host, and has something mounted on the folder there. */
+/** A container that sees the node at /host, and has something mounted on the directory there. */
 function withContainer(maker: NodeMaker): NodeMaker {
   const mountNamespace = 'mnt:[4026532999]';
   const entry = { pid: 4000, parent: 1, name: 'backup', state: 'S', startTime: '9', cgroups: [] };
@@ -105,7 +105,7 @@ describe('it is refused', () => {
       'a process uses this filesystem',
     ],
     [
-      'when a process works in a folder of it',
+      'when a process works in a directory of it',
       () => holds(syntheticNode(), 1, { by: 'cwd', path: `${TARGET}/db` }),
       'a process uses this filesystem',
     ],
@@ -290,20 +290,20 @@ describe('the action', () => {
     return { log, actionFailure };
   }
 
-  test('is repeated once when the target is busy; a folder that is still mounted stays', async () => {
+  test('is repeated once when the target is busy; a directory that is still mounted stays', async () => {
     const { log, actionFailure } = await actWith([busy]);
     expect(actionFailure).toBeUndefined();
     expect(log).toEqual(['force', 'force']);
   });
 
-  test('ends with the removal of the folder, where this kubelet would leave it', async () => {
+  test('ends with the removal of the directory, where this kubelet would leave it', async () => {
     const maker = syntheticNode();
     const onForce = () => void withoutMount(maker);
     const { log } = await actWith([], { maker, onForce });
     expect(log).toEqual(['force', `rmdir ${TARGET}`]);
   });
 
-  test('leaves a folder on which another namespace, that sees it elsewhere, has a mount', async () => {
+  test('leaves a directory on which another namespace, that sees it elsewhere, has a mount', async () => {
     const maker = withContainer(syntheticNode());
     const onForce = () => void withoutMount(maker);
     expect((await actWith([], { maker, onForce })).log).toEqual(['force']);
@@ -399,14 +399,14 @@ describe('an act that was killed in its middle', () => {
     });
   });
 
-  test('still removes the folder, when the mount was gone already', async () => {
+  test('still removes the directory, when the mount was gone already', async () => {
     const { log, said } = await resumeOn(withoutMount(syntheticNode()));
     expect(log).toEqual([`rmdir ${TARGET}`]);
-    expect(said).toEqual({ said: 'its folder is removed now' });
+    expect(said).toEqual({ said: 'its directory is removed now' });
   });
 });
 
-test('reports a folder that is left though it should be removed', async () => {
+test('reports a directory that is left though it should be removed', async () => {
   const answer = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
   const status = { ...answer, links: 2, sizeBytes: 0, modifiedMs: 0 };
   const asked = { path: `/proc/812/root${TARGET}`, patience: 'long' } as const;

@@ -56,7 +56,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     const { table } = await kubeletMounts(snapshot);
     if (!table.mounts.some((mount) => isPinned(mount, action))) {
       const isRemoved = await removeFolder(action, writer, snapshot);
-      return isRemoved ? { said: 'its folder is removed now' } : undefined;
+      return isRemoved ? { said: 'its directory is removed now' } : undefined;
     }
     // The first call ends all requests, so what it left behind answers, with errors.
     if ((await probed(action, snapshot))?.state !== 'corrupted') return undefined;
@@ -89,7 +89,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     const beside = [
       ...(left.length === 0 ? [] : [`its filesystem is mounted still, and broken: ${left.join()}`]),
       ...(probe.known && isVolumeFolder(action, root) && (await kubeletLeavesFolders(snapshot))
-        ? [`its folder is left, and this kubelet does not remove it: rmdir ${action.target}`]
+        ? [`its directory is left, and this kubelet does not remove it: rmdir ${action.target}`]
         : []),
     ];
     const seen = 'the mount is gone, and its path answers';

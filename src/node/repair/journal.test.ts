@@ -204,7 +204,7 @@ test('a turn that was killed before it began is begun again', async () => {
   expect(errors).toEqual([]);
 });
 
-test('a folder that others can write to is not used', async () => {
+test('a directory that others can write to is not used', async () => {
   await journal().intend(INTENT);
   chmodSync(folder, 0o777);
   await expect(journal().intend(INTENT)).rejects.toThrow('others than its owner can write to');

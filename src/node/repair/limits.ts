@@ -37,7 +37,7 @@ export const forceAgainMs = 1_000;
 export const FOLDERS_AT_ONCE_MAX = 500;
 /** So that we do not starve the disk and the kubelet. */
 export const FOLDERS_PER_SECOND_MAX = 1_000;
-/** So many folders take half a second at that pace; a disk under load takes longer. */
+/** So many directories take half a second at that pace; a disk under load takes longer. */
 export const removeFoldersMs = 20_000;
 /** What became of each of them, with a name of the greatest length and a reason. */
 export const REMOVER_OUTPUT_BYTES_MAX = 1024 * 1024;

@@ -39,15 +39,15 @@ export async function livingPod(
   return refused(what, life.needsConfirmation, todo);
 }
 
-/** Before 1.20.10, 1.21.4 and 1.22 a leftover volume folder blocks the kubelet. */
+/** Before 1.20.10, 1.21.4 and 1.22 a leftover volume directory blocks the kubelet. */
 export async function kubeletLeavesFolders(snapshot: Snapshot): Promise<boolean> {
   const version = await attempt(snapshot.of(kubeletVersion));
   return version.known && leavesVolumeFolders(version.value);
 }
 
 /**
- * Removes the empty folders of an orphan's volume, the inner one first, where its kubelet would not.
- * With a new snapshot: a process that has one of them mounted would lose it with the folder.
+ * Removes the empty directories of an orphan's volume, the inner one first, where its kubelet would not.
+ * With a new snapshot: a process that has one of them mounted would lose it with the directory.
  */
 export async function removeLeftFolders(
   folders: readonly string[],

@@ -39,15 +39,15 @@ export interface NodeWriter {
   forceUnmount(mount: MountPins, process: ProcessPins): Promise<WriteResult>;
   /** Ends all requests to the server of a FUSE mount, through the kernel's control filesystem. */
   abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<WriteResult>;
-  /** Removes one empty folder there, and never what is in one. */
+  /** Removes one empty directory there, and never what is in one. */
   removeEmptyFolder(path: string, process: ProcessPins): Promise<WriteResult>;
-  /** Gives a file a second name, in a folder of root's alone; never replaces anything. */
+  /** Gives a file a second name, in a directory of root's alone; never replaces anything. */
   linkFile(from: string, to: string, process: ProcessPins): Promise<WriteResult>;
   /** Takes a name of a file away. */
   unlinkFile(path: string, process: ProcessPins): Promise<WriteResult>;
   /** Why it could not remove leftover directories; undefined when it could. */
   cannotRemoveFolders(): string | undefined;
-  /** Removes empty folders, each pinned by its inode, in a child that can be left behind. */
+  /** Removes empty directories, each pinned by its inode, in a child that can be left behind. */
   removeFolders(job: RemovalJob, process: ProcessPins): Promise<Removal>;
   /** Why it could neither command the runtime nor write at the root; undefined when it could. */
   cannotCommand(): string | undefined;

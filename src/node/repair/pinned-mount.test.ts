@@ -24,11 +24,11 @@ test.each([
 });
 
 test.each([
-  ['over a folder above it', '300 27 0:60 / /var/lib/kubelet rw - tmpfs tmpfs rw'],
+  ['over a directory above it', '300 27 0:60 / /var/lib/kubelet rw - tmpfs tmpfs rw'],
   ['over the root', '300 27 0:60 / / rw - tmpfs tmpfs rw'],
   ['on it', `300 210 0:60 / ${DEAD_TARGET} rw - tmpfs tmpfs rw`],
   ['in it', `300 210 0:60 / ${DEAD_TARGET}/inner rw - tmpfs tmpfs rw`],
-  ['beside it, on the same folder', `300 27 0:60 / ${DEAD_TARGET} rw - tmpfs tmpfs rw`],
+  ['beside it, on the same directory', `300 27 0:60 / ${DEAD_TARGET} rw - tmpfs tmpfs rw`],
 ])('a mount that came %s stands against it', (_, line) => {
   expect(objection(ROOT, DEAD, line)).toMatchObject({
     state: 'refused',

@@ -1,6 +1,6 @@
-/** What the remover is to do: folders of one parent, each pinned by its inode. */
+/** What the remover is to do: directories of one parent, each pinned by its inode. */
 export interface RemovalJob {
-  /** The folder that they lie in, as the kubelet sees it. */
+  /** The directory that they lie in, as the kubelet sees it. */
   readonly folder: string;
   readonly leftovers: readonly PinnedFolder[];
   /** One that was changed later is too young. */
@@ -13,7 +13,7 @@ export interface PinnedFolder {
   readonly inode: string;
 }
 
-/** What became of a folder, by name: null when it is gone, else why it stays. */
+/** What became of a directory, by name: null when it is gone, else why it stays. */
 export type Removed = ReadonlyMap<string, string | null>;
 
 export interface Removal {

@@ -174,11 +174,11 @@ test('refuses what belongs to a pod that the kubelet lists', async () => {
   expect(manual).toBeUndefined();
 });
 
-test('believes a silent kubelet by the folders of its pods', async () => {
+test('believes a silent kubelet by the directories of its pods', async () => {
   const labels = { 'io.kubernetes.pod.uid': POD_UID };
   const containers = [ours, { ...broker, labels }];
   const known = made({ containers, isSilent: true, hasPodFolder: true });
-  expect((await objectionTo(known)).why).toContain('cannot be asked, and has a folder');
+  expect((await objectionTo(known)).why).toContain('cannot be asked, and has a directory');
   const unknown = made({ containers, isSilent: true });
   expect(await outcomeOf(unknown)).toMatchObject({ state: 'done' });
 });

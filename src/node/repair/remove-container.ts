@@ -159,7 +159,7 @@ function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outco
 
 /**
  * Who could know the pod is asked: the kubelet, by its list; the files of static pods; and the
- * folders of its pods, where the list cannot be had, or is not whole.
+ * directories of its pods, where the list cannot be had, or is not whole.
  */
 async function knownPod(
   { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
@@ -185,7 +185,7 @@ async function knownPod(
   // Until the API server was heard, the list holds static pods alone, or nothing.
   if (list.some(({ isFromApi }) => isFromApi) || !hasPodFolder) return undefined;
   const whole = listed.known ? 'lists no pod of the API server (yet)' : 'cannot be asked';
-  return known(`the kubelet ${whole}, and has a folder of pod ${podUid}`);
+  return known(`the kubelet ${whole}, and has a directory of pod ${podUid}`);
 }
 
 function running(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {

@@ -33,11 +33,11 @@ test('what is empty, old and free goes', () => {
   });
 });
 
-test('the kernel takes a mount of another namespace away together with its folder', () => {
+test('the kernel takes a mount of another namespace away together with its directory', () => {
   expect(inNamespaces('what rmdir does to it')).toEqual({ isStillMounted: false });
 });
 
-test('so a folder that is mounted on in another namespace stays, and so does its mount', () => {
+test('so a directory that is mounted on in another namespace stays, and so does its mount', () => {
   expect(inNamespaces('mounted in another namespace')).toMatchObject({
     outcome: {
       state: 'failed',

@@ -83,7 +83,7 @@ async function actOn(maker: NodeMaker, course: Course = {}) {
   return { failure, jobs, asked, progress };
 }
 
-test('folders that are empty, old and free are removed, each pinned by its inode', async () => {
+test('directories that are empty, old and free are removed, each pinned by its inode', async () => {
   expect(await refusalOf(nodeWith())).toBeUndefined();
   const { failure, jobs, progress } = await actOn(nodeWith());
   expect(failure).toBeUndefined();
@@ -109,7 +109,7 @@ const ROOT_LINE = '500 400 254:1 / / rw,relatime - ext4 /dev/vda1 rw';
 const STAYING: readonly (readonly [string, Described, RegExp])[] = [
   ['too young', { entries: { [ONE]: {}, [TWO]: { ageMs: LEFTOVER_AGE_MS - 1 } } }, /too young/],
   ['not empty', { entries: { [ONE]: {}, [TWO]: { isEmpty: false } } }, /it is not empty/],
-  ['a file', { entries: { [ONE]: {}, [TWO]: { type: 'file' } } }, /it is no folder/],
+  ['a file', { entries: { [ONE]: {}, [TWO]: { type: 'file' } } }, /it is no directory/],
   ['recreated', { entries: { [ONE]: {}, other: {}, [TWO]: {} } }, /recreated since/],
   ['mounted on for the kubelet', { mounts: [onTwo(700)] }, /mounted on it by kubelet \(pid 812\)/],
   [
@@ -176,7 +176,7 @@ describe('what is gone already is done', () => {
     expect(await removeEmptyDirectory.shortfall?.(ACTION, snapshotOf(node))).toBeUndefined();
   });
 
-  test('with the folder of the pod', async () => {
+  test('with the directory of the pod', async () => {
     const path = `${KUBELET_ROOT}/pods/${POD_UID}`;
     const node = nodeWith().missing('status', `/proc/812/root${path}`);
     expect(await refusalOf(node)).toEqual({
@@ -192,7 +192,7 @@ test('a link in the path is not followed', async () => {
   node.set('status', { path: `/proc/812/root${path}` }, { answer: statusOf('link') });
   expect(await refusalOf(node)).toMatchObject({
     state: 'refused',
-    why: `${path} is a link, and no folder`,
+    why: `${path} is a link, and no directory`,
   });
 });
 
@@ -234,7 +234,7 @@ test('without a remover the manual steps are shown', async () => {
   });
 });
 
-describe('many folders', () => {
+describe('many directories', () => {
   const names = Array.from({ length: FOLDERS_AT_ONCE_MAX + 1 }, (_, at) => `a.deleting~${at + 1}`);
   const many = Object.fromEntries(names.map((name) => [name, {}]));
   const action = actionOn(...names.map((name, at) => `${131_000 + at} ${name}`));
@@ -262,7 +262,7 @@ describe('many folders', () => {
 });
 
 describe('what changes after the check', () => {
-  test('a folder with a new mount stays', async () => {
+  test('a directory with a new mount stays', async () => {
     const { asked, failure } = await actOn(nodeWith(), {
       later: nodeWith({ mounts: [onTwo(700)] }),
     });
@@ -278,7 +278,7 @@ describe('what changes after the check', () => {
     expect(failure?.why).toMatch(/^the mount tables could not be read again: .*permission denied$/);
   });
 
-  test('what the remover says of one folder is reported', async () => {
+  test('what the remover says of one directory is reported', async () => {
     const removed = new Map([
       [ONE, null],
       [TWO, 'it is not empty'],
@@ -298,7 +298,7 @@ describe('the check afterwards', () => {
   test('sees that all are gone', async () => {
     expect(await seenOn(nodeWith({ entries: {} }), nodeWith())).toEqual({
       isDone: true,
-      seen: 'all 2 folders are gone',
+      seen: 'all 2 directories are gone',
       beside: '2 leftover directories are gone',
     });
   });
@@ -313,7 +313,7 @@ describe('the check afterwards', () => {
     expect(await seenOn(nodeWith({ entries: {}, mounts: [onTwo(700)] }))).toEqual(one);
   });
 
-  test('names the mounts in the folder of the pod that went too, and no others', async () => {
+  test('names the mounts in the directory of the pod that went too, and no others', async () => {
     const elsewhere = '701 27 0:45 / /mnt rw,relatime - tmpfs tmpfs rw';
     const before = nodeWith({ mounts: [onTwo(700), elsewhere] });
     const { beside } = await seenOn(nodeWith({ entries: {} }), before);

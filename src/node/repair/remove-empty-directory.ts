@@ -20,7 +20,7 @@ import { type PinnedFolder, pinnedFolder } from './removal.ts';
 
 type RemoveFolders = Action<'remove-empty-directory'>;
 
-/** Removes what failed teardowns left behind: empty folders beside a volume, never the volume's own. */
+/** Removes what failed teardowns left behind: empty directories beside a volume, never the volume's own. */
 export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
   async refuse(action, snapshot, writer) {
     const foreign = foreignName(action);
@@ -30,7 +30,7 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
     if (way) return way;
     const stored = await objections(action, sight);
     if (stored.size < action.leftovers.length) {
-      const [what, todo] = ['we cannot remove folders here', 'remove them manually'];
+      const [what, todo] = ['we cannot remove directories here', 'remove them manually'];
       return refusedIf(writer.cannotRemoveFolders(), what, todo, manual(sight));
     }
     if ([...stored.values()].every((why) => why === null)) {
@@ -87,7 +87,9 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
     const left = foldersOf(action).filter(({ name }) => entries.get(name)?.status !== null);
     const count = action.leftovers.length;
     const seen =
-      left.length === 0 ? `all ${count} folders are gone` : `${left.length} of ${count} are there`;
+      left.length === 0
+        ? `all ${count} directories are gone`
+        : `${left.length} of ${count} are there`;
     const lost = before ? await lostMounts(await sightOf(action, before), sight) : [];
     const gone = `${count - left.length} leftover directories are gone`;
     const beside =
@@ -135,8 +137,8 @@ function foreignName({ podUid, plugin, leftovers }: RemoveFolders): Outcome | un
   if (foreign === undefined && ONE_NAME.test(podUid) && ONE_NAME.test(plugin)) return undefined;
   return refused(
     `${foreign ?? `${podUid}/${plugin}`} is no leftover of a volume`,
-    'those are called NAME.deleting~NUMBER, beside the folder of the volume',
-    'nothing: no other folder is removed by us',
+    'those are called NAME.deleting~NUMBER, beside the directory of the volume',
+    'nothing: no other directory is removed by us',
   );
 }
 
@@ -147,7 +149,7 @@ async function otherPath({ snapshot, view, folder }: Observation): Promise<Outco
     const status = await unlessMissing(asked);
     if (!status) return { state: 'done', note: `nothing to do: ${path} is gone already` };
     if (status.type === 'folder') continue;
-    const why = `${path} is a ${status.type}, and no folder`;
+    const why = `${path} is a ${status.type}, and no directory`;
     return refused('the path of the leftovers leads elsewhere', why, 'find out who made it so');
   }
   return undefined;
@@ -158,7 +160,7 @@ async function unseenNamespaces(sight: Observation): Promise<Outcome | undefined
   if (notSeen.length === 0) return undefined;
   return refused(
     'not every mount namespace can be seen',
-    `what is mounted there would be taken away with the folder: ${notSeen.slice(0, 3).join('; ')}`,
+    `what is mounted there would be taken away with the directory: ${notSeen.slice(0, 3).join('; ')}`,
     'run it as root on the node itself, where every mount namespace can be seen',
   );
 }
@@ -175,12 +177,12 @@ async function entriesOf(
   const question = { path: `${view}${folder}`, names: asked };
   const entries =
     (await unlessMissing(snapshot.node.ask('entries', question))) ??
-    // With its folder everything in it is gone.
+    // With its directory everything in it is gone.
     names.map((name) => ({ name, status: null, isEmpty: null }));
   return new Map(entries.map((entry) => [entry.name, entry]));
 }
 
-/** By name: why a folder must stay; null when it is gone. What is not named may be removed. */
+/** By name: why a directory must stay; null when it is gone. What is not named may be removed. */
 async function objections(
   action: RemoveFolders,
   sight: Observation,
@@ -205,7 +207,7 @@ function objectionTo(
   if (!entry) return 'something is mounted on it';
   const { status, isEmpty } = entry;
   if (!status) return null;
-  if (status.type !== 'folder') return 'it is no folder';
+  if (status.type !== 'folder') return 'it is no directory';
   if (status.inode !== inode) return 'it was recreated since it was diagnosed';
   if (isEmpty !== true) return 'it is not empty';
   return status.modifiedMs > changedUntilMs ? 'it is too young' : undefined;
@@ -256,7 +258,7 @@ function shortfallOf(
   };
 }
 
-/** Mounts in the pod's folder of this plugin, in any namespace, that were there and are not now. */
+/** Mounts in the pod's directory of this plugin, in any namespace, that were there and are not now. */
 async function lostMounts(before: Observation, after: Observation): Promise<readonly string[]> {
   const linesOf = ({ namespaces, folder }: Observation) => {
     const end = `${folder.slice(folder.lastIndexOf('/pods/'))}/`;
@@ -274,7 +276,7 @@ function manual({ folder }: Observation) {
   return {
     commands: [shellCommand(['rmdir', '--', `${folder}/NAME.deleting~NUMBER`])],
     risk:
-      'rmdir takes away what other mount namespaces have mounted on the folder; look for it in ' +
-      '/proc/*/mountinfo first, and never use rm -r: what is left in a folder may be data',
+      'rmdir takes away what other mount namespaces have mounted on the directory; look for it in ' +
+      '/proc/*/mountinfo first, and never use rm -r: what is left in a directory may be data',
   };
 }

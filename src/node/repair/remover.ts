@@ -12,16 +12,16 @@ import { orCode } from '../reader/read-file.ts';
 import type { PinnedFolder, RemovalJob } from './removal.ts';
 
 /**
- * The hand that removes empty folders: a child process, because a disk that hangs would hang us. It
+ * The hand that removes empty directories: a child process, because a disk that hangs would hang us. It
  * says what became of each at once, so that what it did is known wherever it ends, and it ends with
  * its parent.
  *
- * What the kernel makes sure of itself, in rmdir(2), under the lock of the folder: it takes a folder
+ * What the kernel makes sure of itself, in rmdir(2), under the lock of the directory: it takes a directory
  * and follows no link in the last name (ENOTDIR), it takes none that holds anything (ENOTEMPTY), and
- * none on which something is mounted in our own mount namespace (EBUSY). The folders above are held
+ * none on which something is mounted in our own mount namespace (EBUSY). The directories above are held
  * open, each reached from the one before without following a link, so nobody can lead us elsewhere.
  *
- * What it does not: that it is still the same folder, and that no other namespace has something
+ * What it does not: that it is still the same directory, and that no other namespace has something
  * mounted on it, for since Linux 3.18 such a mount is quietly removed. The first is checked just
  * before; the second by our parent, in the mount tables of all namespaces, for each job again.
  */
@@ -43,7 +43,7 @@ export function runRemover(): void {
 /** The kubelet's root directory: our parent holds it, and passes it on. */
 const KUBELET_ROOT = 3;
 
-/** Walks down from there by open folders: a link in the way is an error, not a way. */
+/** Walks down from there by open directories: a link in the way is an error, not a way. */
 function openBelow(root: number, path: string): number {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY;
   let here = root;
@@ -61,7 +61,7 @@ const CODES: Readonly<Record<string, string>> = {
   ENOTEMPTY: 'it is not empty',
   EEXIST: 'it is not empty',
   EBUSY: 'the kernel calls it busy: something is mounted on it',
-  ENOTDIR: 'it is no folder',
+  ENOTDIR: 'it is no directory',
 };
 
 /** Null when it is gone, else why it stays. */
@@ -73,7 +73,7 @@ function remove(
   const here = entryOf(folder, name);
   const { value = null, code } = orCode(() => {
     const status = lstatSync(here, { bigint: true });
-    if (!status.isDirectory()) return 'it is no folder';
+    if (!status.isDirectory()) return 'it is no directory';
     if (status.dev !== dev) return 'something is mounted on it';
     if (String(status.ino) !== inode) return 'it was recreated since it was diagnosed';
     if (Number(status.mtimeMs) > changedUntilMs) return 'it is too young';

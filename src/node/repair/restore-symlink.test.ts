@@ -63,11 +63,11 @@ test('a link that is there already needs nothing; anything else is not written o
   const other = made((maker) => makeLink(maker, '', '/bin', 'opt/bin'));
   expect((await objectionTo(other)).why).toBe('it is a link to opt/bin');
   const folder = made((maker) => makeFolder(maker, '', '/bin'));
-  expect((await objectionTo(folder)).why).toBe('it is a folder');
+  expect((await objectionTo(folder)).why).toBe('it is a directory');
 });
 
 test.each<[string, (maker: NodeMaker) => void]>([
-  ['/usr/bin is no folder', (maker) => maker.missing('status', '/usr/bin')],
+  ['/usr/bin is no directory', (maker) => maker.missing('status', '/usr/bin')],
   [
     'neither /sbin nor /lib is a link into /usr',
     (maker) => {
@@ -110,7 +110,7 @@ test.each(['CONTAINER_EXITED', 'CONTAINER_RUNNING'] as const)(
   },
 );
 
-test('a container whose log path is a folder deletes nothing', async () => {
+test('a container whose log path is a directory deletes nothing', async () => {
   const logged = { ...bare, logPath: '/var/log/app' };
   const around = made((maker) => makeFolder(maker, '', '/var/log/app'), [logged], 'docker');
   expect(await outcomeOf(around)).toEqual({ state: 'done' });

@@ -67,7 +67,7 @@ function isThere({ bin, binTarget }: MergedUsr): Outcome | undefined {
 function notMerged({ hasUsrBin, siblings, shell }: MergedUsr): Outcome | undefined {
   const todo = 'find out what was there, from the packages of this system or another node like it';
   const unproven = (why: string) => refused(`that ${PATH} was a link is not proven`, why, todo);
-  if (!hasUsrBin) return unproven('/usr/bin is no folder');
+  if (!hasUsrBin) return unproven('/usr/bin is no directory');
   if (siblings.length === 0) return unproven('neither /sbin nor /lib is a link into /usr');
   return shell === undefined
     ? unproven('there is neither /usr/bin/sh nor /usr/bin/bash')
@@ -84,7 +84,7 @@ async function stillArmed(snapshot: Snapshot): Promise<Outcome | undefined> {
   return refused(what, why, 'recover those first: kubediag check');
 }
 
-/** The kernel gives the link the label of its folder, which is not the one it had. */
+/** The kernel gives the link the label of its directory, which is not the one it had. */
 async function labelNote(snapshot: Snapshot): Promise<string | undefined> {
   const enforce = await attempt(snapshot.node.ask('file', { path: '/sys/fs/selinux/enforce' }));
   if (!enforce.known || enforce.value.trim() !== '1') return undefined;

@@ -42,7 +42,7 @@ function syntheticNode(): NodeMaker {
     const question = { filesOf: pid, under: [], mountIds: 'each' } as const;
     maker.set('openFiles', question, { answer: [{ by: 'cwd', path: '/' }] });
   }
-  // Of a kubelet that does not remove the folders of volumes itself.
+  // Of a kubelet that does not remove the directories of volumes itself.
   for (const [key, recorded] of maker.answers) {
     const text = JSON.stringify(recorded);
     if (!text.includes('git_version')) continue;
@@ -108,11 +108,11 @@ test('a symlink on the path to its new place is not followed', async () => {
   expect(await refusalOf(maker)).toMatchObject({
     state: 'refused',
     what: 'the place to keep it leads elsewhere',
-    why: `${STORED}/${ORPHAN} is a link, and no folder`,
+    why: `${STORED}/${ORPHAN} is a link, and no directory`,
   });
 });
 
-test('nor is a link in its last folder', async () => {
+test('nor is a link in its last directory', async () => {
   const maker = put(stored(syntheticNode(), '70'), `${STORED}/${ORPHAN}/pvc-7`, 'link');
   expect(await refusalOf(maker)).toMatchObject({ what: 'the place to keep it leads elsewhere' });
 });
@@ -135,10 +135,10 @@ test('killed between the two names: the first is taken away, and nothing is copi
   expect(said?.said).toContain('only that now');
 });
 
-test('killed before the folders: they are removed, where this kubelet would leave them', async () => {
+test('killed before the directories: they are removed, where this kubelet would leave them', async () => {
   const { log, said } = await resumeOn(gone(stored(syntheticNode(), '70'), FROM));
   expect(log).toEqual([`rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
-  expect(said).toEqual({ said: 'its folder is removed now' });
+  expect(said).toEqual({ said: 'its directory is removed now' });
 });
 
 test('killed before anything: nothing is done', async () => {

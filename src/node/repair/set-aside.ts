@@ -28,7 +28,7 @@ export const setAside: Handler<'set-aside'> = {
   async refuse(action, snapshot, writer) {
     const paths = await pathsOf(action, snapshot);
     if (!paths) {
-      const why = 'a name of a folder holds no slash, and no byte that is not UTF-8';
+      const why = 'a name of a directory holds no slash, and no byte that is not UTF-8';
       return refused('this names no volume of a pod', why, CHECK_AGAIN);
     }
     const { left } = await snapshot.of(volumeMetadata);
@@ -67,7 +67,7 @@ export const setAside: Handler<'set-aside'> = {
     if (!paths || (await inodeAt(paths.to, paths, snapshot)) !== action.inode) return undefined;
     if ((await inodeAt(paths.from, paths, snapshot)) === undefined) {
       const isRemoved = await removeFolders(action, writer, snapshot);
-      return isRemoved ? { said: 'its folder is removed now' } : undefined;
+      return isRemoved ? { said: 'its directory is removed now' } : undefined;
     }
     const objection = await setAside.refuse(action, snapshot, writer);
     const failure = objection ?? (await setAside.act(action, writer, snapshot, { freshSnapshot }));
@@ -167,7 +167,7 @@ async function otherDisk({ from, to }: Paths, snapshot: Snapshot): Promise<Outco
   const [its, stored] = [mountShowing(from, table), mountShowing(to, table)];
   if (its?.id === stored?.id) return undefined;
   return refused(
-    'the pods are on another disk than the folder where the file would be stored',
+    'the pods are on another disk than the directory where the file would be stored',
     `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin.file})`,
     'move it manually: that copies it, and then deletes it here',
     manual(from, to),
@@ -184,7 +184,7 @@ async function takenPlace(
     const status = await statusAt(path, paths, snapshot);
     if (!status) return undefined;
     if (status.type === 'folder') continue;
-    const why = `${path} is a ${status.type}, and no folder`;
+    const why = `${path} is a ${status.type}, and no directory`;
     return refused('the place to keep it leads elsewhere', why, 'find out who made it so');
   }
   const there = await inodeAt(to, paths, snapshot);

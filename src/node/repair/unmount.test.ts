@@ -148,7 +148,7 @@ test.each([
   ['stacked on the same target', `300 216 254:1 /x ${TARGET} rw - ext4 /dev/vda1 rw`],
   ['on the same target, beside it', `300 22 254:1 /x ${TARGET} rw - ext4 /dev/vda1 rw`],
   ['inside it', `300 216 0:40 / ${TARGET}/inside rw - tmpfs tmpfs rw`],
-  ['over its parent folder', '300 22 0:40 / /var/lib/kubelet/pods rw - tmpfs tmpfs rw'],
+  ['over its parent directory', '300 22 0:40 / /var/lib/kubelet/pods rw - tmpfs tmpfs rw'],
 ])('refuses when another mount lies %s', async (_, line) => {
   const fixture = new SyntheticRepair();
   fixture.lines.push(line);
@@ -198,7 +198,7 @@ test('refuses a path that leads through a symbolic link', async () => {
   expect(why).toContain('volume-subpaths is a link');
 });
 
-test('refuses when the kubelet lives in a root folder of its own', async () => {
+test('refuses when the kubelet lives in a root directory of its own', async () => {
   const fixture = new SyntheticRepair();
   fixture.node.link(`/proc/${KUBELET_PID}/root`, '/rootfs');
   const { why } = await objectionTo(fixture);

@@ -44,7 +44,7 @@ test('the lines of one call become one call, whatever comes between them', () =>
   expect(assembler.lost).toBe(0);
 });
 
-test('a renaming has two names, each with its folder', () => {
+test('a renaming has two names, each with its directory', () => {
   const { calls } = assembled([
     'V 7 100 1 1 2',
     'E 7 100 renameat2 6 5 0',
@@ -73,7 +73,7 @@ test('a long name is put together, and one that is longer still is called cut', 
   expect(reported(full)?.from).toMatchObject({ name: `${full}${full}`, isCut: true });
 });
 
-test('without types, with a path that is too deep or a name that is cut, the folder is not known', () => {
+test('without types, with a path that is too deep or a name that is cut, the directory is not known', () => {
   const folderOf = (lines: readonly string[], end: string) =>
     assembled([...lines, ENTER, 'N 7 100 bin', `Z 7 100 ${end}`, 'X 7 100 0']).calls[0]?.from
       .folder;

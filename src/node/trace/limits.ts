@@ -26,7 +26,7 @@ export const TEXT_BYTES = 180;
 /** Of each processor: 2 MiB hold what a large `rm -r` does in the moment before we read it. */
 export const BUFFER_PAGES = 512;
 
-/** Names from a folder up to the root. Volumes of pods lie ten deep; the kernel checks every step. */
+/** Names from a directory up to the root. Volumes of pods lie ten deep; the kernel checks every step. */
 export const FOLDER_DEPTH_MAX = 20;
 
 /** Functions of one stack; those of a kubelet's collector are some twenty. */

@@ -51,7 +51,7 @@ test('the path from the kernel is enough, and nothing is read', async () => {
   expect(asked).toEqual([]);
 });
 
-test('without it the working folder is asked for, or the open one', async () => {
+test('without it the working directory is asked for, or the open one', async () => {
   const plain = { ...callOf({ folder: undefined }), view: undefined };
   const links = { '/proc/812/cwd': '/var/lib', '/proc/812/ns/mnt': 'mnt:[1]' };
   expect((await pathOf(plain, links)).found).toMatchObject({ path: '/var/lib/bin' });

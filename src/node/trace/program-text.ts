@@ -5,7 +5,7 @@ export interface ProgramOptions {
   readonly seconds: number;
   /** Tracepoints that this kernel has; arm64 has no unlink and no rename. */
   readonly calls: readonly string[];
-  /** The kernel describes its own types, so the caller's folder can be read inside of it. */
+  /** The kernel describes its own types, so the caller's directory can be read inside of it. */
   readonly hasTypes: boolean;
   /** The number of our PID namespace: processes are named as /proc here names them. */
   readonly pidNamespace: number;
@@ -91,8 +91,8 @@ function nameLines(letter: string, name: string): string {
 }
 
 /**
- * The names from the folder up to the root of the caller's namespace, as the kernel's own getcwd
- * walks: at the root of a mount it goes on at the folder that the mount stands on. Those two words
+ * The names from the directory up to the root of the caller's namespace, as the kernel's own getcwd
+ * walks: at the root of a mount it goes on at the directory that the mount stands on. Those two words
  * stand in front of what a path calls its mount, since Linux 3.3.
  */
 function folderLines(letter: string, isCut: string, descriptor: string, name: string): string {
@@ -105,7 +105,7 @@ function folderLines(letter: string, isCut: string, descriptor: string, name: st
     $m = (uint64)$x->f_path.mnt;
   }
 `;
-  // A path that begins at the root needs no folder: half of all lines are saved on a busy node.
+  // A path that begins at the root needs no directory: half of all lines are saved on a busy node.
   return `  $d = (uint64)${TASK}->fs->pwd.dentry;
   $m = (uint64)${TASK}->fs->pwd.mnt;
 ${open}  if (str(${name}, 2) == "/") { $d = (uint64)0; }

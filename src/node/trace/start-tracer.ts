@@ -40,7 +40,7 @@ export interface TracerOptions extends TracerSettings {
 /** bpftrace's own clock begins before its probes are attached, and must not end before ours does. */
 const GRACE_SECONDS = Math.ceil(ATTACH_MS / 1_000);
 
-/** In the kernel's own folder of ourselves nothing has this name, or can get it. */
+/** In the kernel's own directory of ourselves nothing has this name, or can get it. */
 const SIGN = '/proc/self/kubediag-watches';
 const LAST_SIGN = `${SIGN}-no-more`;
 

@@ -44,7 +44,7 @@ export interface DeletingProcess {
   readonly cgroups: readonly string[];
   /** The uid of its pod. */
   readonly pod: string | null;
-  /** It had ended when its folder in /proc was read. */
+  /** It had ended when its directory in /proc was read. */
   readonly isGone: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface TracedCall {
 
 export interface CallerView {
   readonly mountNamespace: number;
-  /** "254:0" and its number there: which folder the caller's "/" is. */
+  /** "254:0" and its number there: which directory the caller's "/" is. */
   readonly rootDevice: string;
   readonly rootInode: string;
 }
@@ -30,9 +30,9 @@ export interface TracedName {
   readonly name: string;
   /** The kernel copied only the beginning. */
   readonly isCut: boolean;
-  /** -100 (the working folder), or a folder that the caller has open. */
+  /** -100 (the working directory), or a directory that the caller has open. */
   readonly descriptor: number;
-  /** The folder that a relative name begins at, in the caller's namespace; undefined: ask /proc. */
+  /** The directory that a relative name begins at, in the caller's namespace; undefined: ask /proc. */
   readonly folder: string | undefined;
 }
 

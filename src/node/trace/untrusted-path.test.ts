@@ -8,7 +8,7 @@ import { startTracer } from './start-tracer.ts';
 const before = process.env.PATH ?? '';
 let folder: string;
 
-/** Somebody's own folder is the first of PATH, with a program of every name that we start. */
+/** Somebody's own directory is the first of PATH, with a program of every name that we start. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kubediag-path-'));
   for (const name of ['unshare', 'mount', 'bpftrace']) {
@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('a program is taken from the folders of the system', () => {
+test('a program is taken from the directories of the system', () => {
   expect(systemProgram('unshare')).toMatch(/^\/(?:usr\/)?s?bin\/unshare$/);
   expect(systemProgram('no-such-program')).toBeUndefined();
   expect(systemProgram('bpftrace') ?? '/usr').toMatch(/^\/usr/);

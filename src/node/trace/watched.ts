@@ -1,4 +1,4 @@
-/** What is watched: a path with all that lies below it, or the direct entries of a folder. */
+/** What is watched: a path with all that lies below it, or the direct entries of a directory. */
 export interface Watched {
   readonly path: string;
   readonly reach: 'below' | 'entries';
@@ -16,7 +16,7 @@ export function isWatched(
       return path.startsWith(inside) && !path.slice(inside.length).includes('/');
     }
     if (path === one.path || path.startsWith(inside)) return true;
-    // A folder that is moved away takes with it all that is below.
+    // A directory that is moved away takes with it all that is below.
     return isRename && one.path.startsWith(path === '/' ? '/' : `${path}/`);
   });
 }

@@ -18,7 +18,7 @@ const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const FILE = '9b74c9897bac770ffc029102a200c5de';
 
 const places: readonly (readonly [string, () => LargeResults])[] = [
-  ['a folder', () => largeResultsIn(join(scratch, 'results'))],
+  ['a directory', () => largeResultsIn(join(scratch, 'results'))],
   ['memory', largeResultsInMemory],
 ];
 

@@ -41,7 +41,7 @@ const WORDS: Words = {
   'remove-empty-directory': ({ podUid, plugin, leftovers }) => ({
     description: `remove ${counted(leftovers.length, 'empty directory', 'empty directories')} of ${pluginName(plugin)} in pod ${podUid}`,
     details: ['each by rmdir: left over beside a volume, empty, and mounted in no namespace'],
-    same: 'still the same folders, empty, mounted nowhere and unused',
+    same: 'still the same directories, empty, mounted nowhere and unused',
     done: 'the leftover directories are gone',
   }),
   'set-aside': ({ podUid, volume }) => ({

@@ -104,13 +104,13 @@ async function namesIn(snapshot: Snapshot, folder: string): Promise<readonly str
   throw new ReadError('too-large', folder, `more than ${CORE_NAMES_MAX} entries`);
 }
 
-/** Anybody may write to /var/crash: a link from there would lead to the names of another folder. */
+/** Anybody may write to /var/crash: a link from there would lead to the names of another directory. */
 async function requireNoLink({ node }: Snapshot, folder: string): Promise<void> {
   const home = CORE_FOLDERS.find((each) => `${folder}/`.startsWith(`${each}/`)) ?? '';
   const parts = folder.slice(home.length).split('/').filter(Boolean);
   for (let count = 0; count <= parts.length; count += 1) {
     const path = [home, ...parts.slice(0, count)].join('/');
     const { type } = await node.ask('status', { path });
-    if (type !== 'folder') throw new ReadError('failed', path, `it is a ${type}, no folder`);
+    if (type !== 'folder') throw new ReadError('failed', path, `it is a ${type}, no directory`);
   }
 }

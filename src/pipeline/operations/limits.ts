@@ -68,7 +68,7 @@ export const E2E_BYTES_MAX = 2 * 1024 * 1024;
 export const DUMP_WAIT_MS = 10_000;
 export const DUMP_POLL_MS = 200;
 
-/** Core files that are listed, the newest first, and names in one folder of them. */
+/** Core files that are listed, the newest first, and names in one directory of them. */
 export const CORE_FILES_LISTED_MAX = 100;
 export const CORE_NAMES_MAX = 10_000;
 

@@ -24,7 +24,7 @@ export interface ProcessorHost {
   /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
-  /** Our own folder on the node, as this process reaches it. */
+  /** Our own directory on the node, as this process reaches it. */
   readonly stateFolder: string;
   /** Where this process has the root of the node: "/", or "/host". */
   readonly hostRoot: string;

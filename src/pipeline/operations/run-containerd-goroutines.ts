@@ -23,7 +23,7 @@ export const containerdGoroutineCollector: OwnProcessor = {
   repairs: false,
   /**
    * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to
-   * a file in its folder for temporary files, and goes on with its work: the node stays as it was, so
+   * a file in its directory for temporary files, and goes on with its work: the node stays as it was, so
    * this is no action that somebody has to agree to. The signal is sent only to a process that catches
    * it, for it would end any other.
    */
@@ -86,7 +86,7 @@ function temporaryFolder(environment: string): string {
   return folder.startsWith('/') ? folder.replace(/\/+$/, '') : '/tmp';
 }
 
-/** The file once it is new, whole, and of that process alone: others may write to that folder too. */
+/** The file once it is new, whole, and of that process alone: others may write to that directory too. */
 async function newDump(
   { node }: Snapshot,
   path: string,

@@ -84,9 +84,9 @@ describe('a function that does its work', () => {
     expect(result).toEqual(done({ large: input.large }));
   });
 
-  test('lies in a folder that nobody else can read, and that is gone afterwards', async () => {
+  test('lies in a directory that nobody else can read, and that is gone afterwards', async () => {
     const body =
-      'folder = os.path.dirname(__file__)\nreturn {"mode": oct(os.stat(folder).st_mode)}';
+      'directory = os.path.dirname(__file__)\nreturn {"mode": oct(os.stat(directory).st_mode)}';
     expect(await run(body)).toEqual(done({ mode: '0o40700' }));
   });
 
@@ -98,7 +98,7 @@ describe('a function that does its work', () => {
   });
 });
 
-/** Where mounts are its own: runs a function that leaves one in its folder, with a file of others. */
+/** Where mounts are its own: runs a function that leaves one in its directory, with a file of others. */
 const MOUNTING = `
   import { existsSync } from 'node:fs';
   import { runFunction } from ${JSON.stringify(join(import.meta.dirname, 'run-function.ts'))};
@@ -120,13 +120,17 @@ const MOUNTING = `
   process.stdout.write(JSON.stringify({ succeeded, isStored: existsSync(results.file ?? '') }));
 `;
 
-test('a mount that a function leaves in its folder is let be, and is no failure', patient, () => {
-  const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', MOUNTING];
-  const text = ['--mount', '--propagation', 'private', ...node];
-  const answer = execFileSync('unshare', text, { timeout: 15_000, encoding: 'utf8' });
-  for (const name of readdirSync(scratch)) rmSync(join(scratch, name), { recursive: true });
-  expect(JSON.parse(answer)).toEqual({ succeeded: true, isStored: true });
-});
+test(
+  'a mount that a function leaves in its directory is let be, and is no failure',
+  patient,
+  () => {
+    const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', MOUNTING];
+    const text = ['--mount', '--propagation', 'private', ...node];
+    const answer = execFileSync('unshare', text, { timeout: 15_000, encoding: 'utf8' });
+    for (const name of readdirSync(scratch)) rmSync(join(scratch, name), { recursive: true });
+    expect(JSON.parse(answer)).toEqual({ succeeded: true, isStored: true });
+  },
+);
 
 describe('a function that does not', () => {
   test.each([
@@ -193,7 +197,7 @@ describe('a function that is not run', () => {
     'because a file of it is called %j',
     async (name) => {
       const result = await run('return {}', { files: { [name]: 'x' } });
-      expect(messageIn(result)).toContain('could lead out of its folder');
+      expect(messageIn(result)).toContain('could lead out of its directory');
     },
   );
 

@@ -67,7 +67,7 @@ function wrongWith({ runtime, codeSource }: FunctionProcessor): string | undefin
   }
   const stray = Object.keys(codeSource).find((name) => !FILE_NAME.test(name));
   if (stray !== undefined) {
-    return `refused: a file of the function is called "${stray}", which could lead out of its folder`;
+    return `refused: a file of the function is called "${stray}", which could lead out of its directory`;
   }
   if (!Object.hasOwn(codeSource, 'function.py')) {
     return 'codeSource has no function.py, and that is where handler(context) is looked for';

@@ -74,7 +74,7 @@ test('tests are summed up by the first word in brackets, without those that were
   expect(await diagnose('run-1')).toEqual(result);
 });
 
-test('no file of anybody is moved, and none outside its folder is read', async () => {
+test('no file of anybody is moved, and none outside its directory is read', async () => {
   await diagnose(results);
   expect(readdirSync(results)).toEqual(['e2e.yaml', 'other.txt']);
   writeFileSync(join(stateFolder, 'secret.yaml'), RESULTS);

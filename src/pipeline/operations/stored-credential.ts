@@ -16,7 +16,7 @@ const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * What a person has put on the node to be shown to a server, so that it need not stand in a Diagnosis
- * where everybody reads it: <state folder>/credentials/<name>.json, that only root can read, with the
+ * where everybody reads it: <state directory>/credentials/<name>.json, that only root can read, with the
  * only addresses that may see it, whatever a Diagnosis says. Why it is not to be had, as words.
  */
 export async function storedCredential<K extends string>(

@@ -51,7 +51,7 @@ const REMOVED: ReadonlyMap<string, string> = new Map([
   ['/processor/commandExecutor', 'use scriptRunner'],
 ]);
 
-/** Also where the folder is left out: "/podListCollector". */
+/** Also where the directory is left out: "/podListCollector". */
 function isNearPath(path: string, given: string): boolean {
   const [plain = ''] = given.split('?');
   const last = (text: string) => text.slice(text.lastIndexOf('/') + 1);
@@ -84,7 +84,7 @@ function unreadFields(spec: OperationSpec): readonly Problem[] {
 const UNREAD_FIELDS = [
   [
     'storage',
-    'no effect: results are stored with the Diagnosis, large ones in the state folder',
+    'no effect: results are stored with the Diagnosis, large ones in the state directory',
     'remove it',
   ],
   [

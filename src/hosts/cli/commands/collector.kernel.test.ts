@@ -29,7 +29,7 @@ const SHELLS: readonly (readonly string[])[] = [
   ['bash', '--posix'],
 ];
 
-/** Gathers on the node with one shell, and gives the folder that was made. */
+/** Gathers on the node with one shell, and gives the directory that was made. */
 async function gather(node: PracticeNode, shell: readonly string[], script = SCRIPT) {
   const place = join(node.scratch, 'gathered');
   const ended = await node.startHere([...shell, script, place]).end;

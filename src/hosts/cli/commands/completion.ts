@@ -46,7 +46,7 @@ _kubediag() {
   [[ "$kind" == files ]] && _files
   (( \${#found} )) && _describe kubediag found "\${space[@]}"
 }
-# Loaded from a folder of functions, the first Tab runs this file itself.
+# Loaded from a directory of functions, the first Tab runs this file itself.
 if [ "$funcstack[1]" = "_kubediag" ]; then _kubediag "$@"; else compdef _kubediag kubediag; fi
 `;
 

@@ -239,14 +239,14 @@ describe('kubediag lint', () => {
   const run = (args: readonly string[], input = '') =>
     spawnSync(EXECUTABLE, ['lint', ...args], { input, encoding: 'utf8' });
 
-  test('reads folders with -R, and ends with 0 when there are only notes', () => {
+  test('reads directories with -R, and ends with 0 when there are only notes', () => {
     const { status, stdout } = run(['-R', '-f', scratch]);
     expect(status).toBe(0);
     expect(stdout).toContain(`${join(scratch, 'deep/set.yml')}:15: note: spec.adjacencyList[2]`);
     expect(stdout).toContain('2 resources in 3 files: no problems, 1 note\n');
   });
 
-  test('reads a folder without its subfolders, as kubectl does', () => {
+  test('reads a directory without its subfolders, as kubectl does', () => {
     const { stdout } = run(['-f', scratch]);
     expect(stdout).toContain('1 resource in 2 files: no problems, no notes\n');
     rmSync(join(scratch, 'empty'), { recursive: true, force: true });

@@ -84,7 +84,7 @@ test.each(['-', '/dev/stdout'])(
 );
 
 test.each([['bundle'], [...OF_PROFILE, '--save']])(
-  'a file in a folder that does not exist is refused, and no folder is made: %s',
+  'a file in a directory that does not exist is refused, and no directory is made: %s',
   (...args) => {
     const path = at('not-there/deeper/x');
     const ended = kubediag(...args, path);

@@ -35,7 +35,7 @@ const fault = {
               target: `/x/${subject.pod}`,
             },
           ],
-    touches: `one folder of ${subject.pod}`,
+    touches: `one directory of ${subject.pod}`,
     leaves: 'all else',
     ...(subject.pod === 'web-7' ? { confirmation: { why: 'it may live', word: 'uid-7' } } : {}),
   }),

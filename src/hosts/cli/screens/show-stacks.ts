@@ -128,7 +128,7 @@ function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
 }
 
 const WAITS: Readonly<Record<BusyLoop['waitsFor'], string>> = {
-  path: 'a file or folder',
+  path: 'a file or directory',
   file: 'a file that it has open',
   lock: 'a lock',
   network: 'an answer',

@@ -19,7 +19,7 @@ export interface UnloggedContainer
   /** Nanoseconds since 1970, as text. With the id it identifies the container. */
   readonly createdAt: string;
   /**
-   * empty: there is none. relative: below the kubelet's working directory. folder: the pod's log
+   * empty: there is none. relative: below the kubelet's working directory. directory: the pod's log
    * directory, which cri-dockerd and iSulad return if only the sandbox was given one.
    */
   readonly kind: 'empty' | 'relative' | 'folder';

@@ -22,7 +22,7 @@ export interface MergedUsr {
 /** Read from the node's root: without /bin, hardly any other program works. */
 export const mergedUsr = defineEvidence<MergedUsr>({
   id: 'merged-usr',
-  title: 'The folder /bin of the node',
+  title: 'The directory /bin of the node',
   command: 'ls -ld /bin /sbin /lib /usr/bin',
   collect: async (snapshot) => {
     const { node } = snapshot;

@@ -23,7 +23,7 @@ export interface Sweep {
 /** The sweep of a container without a log path. */
 export const workingFolder = defineEvidence<Sweep>({
   id: 'working-folder',
-  title: 'The folder that the kubelet works in',
+  title: 'The directory that the kubelet works in',
   command: 'ls -lU /proc/$(pidof kubelet)/cwd/',
   collect: (snapshot) => sweepFor(snapshot, ''),
 });
@@ -34,7 +34,7 @@ async function placeOf(
   const { process } = await snapshot.of(kubelet);
   if (!process) {
     const why = 'no kubelet runs, so where the next one will work is not known';
-    throw new ReadError('missing', 'the working folder of the kubelet', why);
+    throw new ReadError('missing', 'the working directory of the kubelet', why);
   }
   const origin = { file: `/proc/${process.pid}/cwd` };
   const path = process.workingFolder;

@@ -70,7 +70,7 @@ async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProce
 async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> {
   const names = await unlessMissing(node.ask('folder', { path: '/proc' }));
   if (!names) {
-    throw new ReadError('missing', '/proc', 'there is no such folder; is --host-root right?');
+    throw new ReadError('missing', '/proc', 'there is no such directory; is --host-root right?');
   }
   // 812
   const pids = names

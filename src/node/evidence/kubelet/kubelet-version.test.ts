@@ -124,8 +124,8 @@ describe('the version of a running kubelet', () => {
 
   test.each([
     ['the file', '/usr/bin/kubelet', { ...PROGRAM, mode: 0o777 }],
-    ['a folder', '/usr/bin', { mode: 0o1777 }],
-    ['a folder, by a group', '/usr', { mode: 0o775 }],
+    ['a directory', '/usr/bin', { mode: 0o1777 }],
+    ['a directory, by a group', '/usr', { mode: 0o775 }],
   ])('is not asked of a program if other users may write %s', async (_, path, status) => {
     const maker = running({ printed: { answer: 'Kubernetes v1.18.8' } });
     makeFolder(maker, VIEW, path, status);

@@ -111,7 +111,7 @@ describe('a volume that may contain the last copy of data', () => {
   test.each<[string, string, readonly Line[]]>([
     ['an emptyDir', 'empty-dir', [disk, ['254:1', `${emptyDir}/sub//deleted`, target]]],
     [
-      'an emptyDir with a folder that is called as a payload',
+      'an emptyDir with a directory that is called as a payload',
       'empty-dir',
       [disk, ['254:1', `${emptyDir}/${PAYLOAD}/f//deleted`, target]],
     ],
@@ -178,15 +178,15 @@ describe('a volume that may contain the last copy of data', () => {
     ['a volume with a longer name', configMap(`${PAYLOAD}/f`, 'vv')],
     ['a volume of another pod', configMap(`${PAYLOAD}/f`, 'v', OTHER_UID)],
     ['a pod with a longer uid', configMap(`${PAYLOAD}/f`, 'v', `${UID}0`)],
-    ['a folder without a time', configMap('..data/f')],
-    ['a folder with half a time', configMap('..2021_06_02.1/f')],
+    ['a directory without a time', configMap('..data/f')],
+    ['a directory with half a time', configMap('..2021_06_02.1/f')],
     ['a time with letters', configMap('..2021_06_02_06_01_2x.1/f')],
     ['a time without its number', configMap('..2021_06_02_06_01_21/f')],
     ['a time without its dots', configMap('2021_06_02_06_01_21.1/f')],
     ['a time with more behind it', configMap(`${PAYLOAD}x/f`)],
-    ['a payload folder itself', configMap(PAYLOAD)],
+    ['a payload directory itself', configMap(PAYLOAD)],
     ['a plain file', configMap('f')],
-    ['a payload in a folder', configMap(`a/${PAYLOAD}/f`)],
+    ['a payload in a directory', configMap(`a/${PAYLOAD}/f`)],
   ])('not a payload: %s', (_, line) => {
     expect(sourceOf([disk, line])).toBe('configmap');
   });

@@ -31,7 +31,7 @@ export const staticPods = defineEvidence<StaticPods>({
     if (!process || staticPodPath === undefined) {
       // A file that could not be read may set their path.
       if (unknowns.length > 0) throw new ReadError('failed', 'static pods', unknowns.join('; '));
-      const claim = 'the kubelet has no folder of static pods';
+      const claim = 'the kubelet has no directory of static pods';
       return { uids: new Set(), isNone: true, claim, origin: SETTINGS, ...unreadable };
     }
     const view = `/proc/${process.pid}/root${absolutePath(staticPodPath, process.workingFolder)}`;

@@ -93,16 +93,16 @@ export const FRAME_TABLE: readonly FrameRow[] = [
     [`${K}getPodVolumePathListFromDisk`],
     ORPHANS,
   ]),
-  row(3, 'dead-mount', 'the removal of a volume folder on a dead or huge filesystem', [
+  row(3, 'dead-mount', 'the removal of a volume directory on a dead or huge filesystem', [
     FILE_CALLS,
     [`${K}removeOrphanedPodVolumeDirs`],
     ORPHANS,
   ]),
-  row(4, 'slow-folder', 'the removal of a big or slow pod folder', [
+  row(4, 'slow-folder', 'the removal of a big or slow pod directory', [
     ['removeall.RemoveAllOneFilesystem*', 'removeall.RemoveDirsOneFilesystem*'],
     ORPHANS,
   ]),
-  row(5, 'storage', "the filesystem of the kubelet's own folder hangs", [
+  row(5, 'storage', "the filesystem of the kubelet's own directory hangs", [
     FILE_CALLS,
     [`${K}listPodsFromDisk`],
   ]),
@@ -183,14 +183,16 @@ export const FRAME_TABLE: readonly FrameRow[] = [
     ['fs.Info', '(*metricsStatFS).*', '(*cachedMetrics).*', '(*metricsCached).*'],
     ['(*volumeStatCalculator).calcAndStoreStats'],
   ]),
-  row(22, 'load', 'the size of a huge folder is measured on a slow disk', [
+  row(22, 'load', 'the size of a huge directory is measured on a slow disk', [
     [...CHILD, ...FILE_CALLS, 'path/filepath.*', 'quota*'],
     ['fs.DiskUsage', '(*metricsDu).*', '(*realFsHandler).*', '(*RealFsInfo).GetDirUsage'],
   ]),
-  row(23, 'leftovers', "many or dead folders are read to rebuild the kubelet's view of volumes", [
-    FILE_CALLS,
-    ['.getVolumesFromPodDir'],
-  ]),
+  row(
+    23,
+    'leftovers',
+    "many or dead directories are read to rebuild the kubelet's view of volumes",
+    [FILE_CALLS, ['.getVolumesFromPodDir']],
+  ),
   rowOf(24, 'leftovers', 'unmounts pile up', [
     pattern([UNMOUNT_FUNCTIONS, ['(*nestedPendingOperations).Run']], { countMin: 100 }),
     pattern([['(*nestedPendingOperations).Run'], UNMOUNT_FUNCTIONS], { countMin: 100 }),
@@ -235,14 +237,16 @@ export const FRAME_TABLE: readonly FrameRow[] = [
     pattern([['http2.(*ClientConn).RoundTrip', 'http2.(*Transport).RoundTrip*']], { countMin: 20 }),
   ]),
   row(34, 'normal', 'the watcher of plugins waits', [['inotify*', 'fsnotify*'], PLUGINS]),
-  row(35, 'storage', "the filesystem of the kubelet's own folder hangs (user namespaces)", [
+  row(35, 'storage', "the filesystem of the kubelet's own directory hangs (user namespaces)", [
     FILE_CALLS,
     ['(*UsernsManager).CleanupOrphanedPodUsernsAllocations'],
   ]),
-  row(36, 'storage', "the filesystem of the kubelet's own folder is slow or full (checkpoints)", [
-    FILE_CALLS,
-    ['.RemoveOrphanedPods'],
-  ]),
+  row(
+    36,
+    'storage',
+    "the filesystem of the kubelet's own directory is slow or full (checkpoints)",
+    [FILE_CALLS, ['.RemoveOrphanedPods']],
+  ),
   row(37, 'normal', 'the stream of container events is open', [cri('GetContainerEvents')]),
   row(38, 'runtime-volume', 'the runtime hangs on a dead volume while it makes a container', [
     FILE_CALLS,

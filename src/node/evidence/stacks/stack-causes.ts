@@ -2,7 +2,7 @@
 export const CAUSES = {
   'dead-mount': 'look for the dead mount: kubediag check; restart nothing before it is gone',
   'slow-folder': 'check whether it continues by itself; if not: kubediag check',
-  storage: "check the disk of the kubelet's folder: dmesg, free space and inodes, I/O pressure",
+  storage: "check the disk of the kubelet's directory: dmesg, free space and inodes, I/O pressure",
   'device-plugin': 'restart that device plugin (its pod), not the kubelet',
   cadvisor: 'restart the kubelet: it does not get out of this by itself',
   systemd:
@@ -16,7 +16,7 @@ export const CAUSES = {
   unmount: 'the mount may be dead: kubediag check',
   'csi-driver': 'restart the pod of that CSI driver on this node',
   'live-mount': "look at the volume's server; never force a volume of a running pod",
-  load: 'wait, or find the folder or log that is so large',
+  load: 'wait, or find the directory or log that is so large',
   leftovers: 'kubediag check',
   'log-removal': 'kubediag check',
   exec: 'look at the exec probes and at processes that they left behind',

@@ -62,7 +62,7 @@ export interface LeftoverFolders {
 
 export const leftoverFolders = defineEvidence<LeftoverFolders>({
   id: 'leftover-folders',
-  title: 'Folders that unmounted volumes left behind',
+  title: 'Directories that unmounted volumes left behind',
   command: 'ls -f /var/lib/kubelet/pods/*/volumes/*',
   isDerived: true,
   collect: async (snapshot) => {

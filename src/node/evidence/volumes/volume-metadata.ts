@@ -57,7 +57,7 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
       if (life.state === 'live') continue;
       asked += 1;
       if (asked > METADATA_PODS_MAX) {
-        unread.push(`more than ${METADATA_PODS_MAX} folders of pods that are gone`);
+        unread.push(`more than ${METADATA_PODS_MAX} directories of pods that are gone`);
         break;
       }
       const found = await attempt(leftOf(snapshot, podUid, life, { view, root }));

@@ -85,14 +85,14 @@ function damagedFinding(known: {
     reason: 'DeletedBin' satisfies Reason,
     summary:
       'The kubelet has deleted /bin: it garbage-collected a container without a log path, ' +
-      'and took its own working folder for the logs.' +
+      'and took its own working directory for the logs.' +
       (armed.length > 0 ? ' It does so again within a minute whenever /bin is restored.' : ''),
     subject: { ...armed[0]?.subject, path: '/bin' },
     proof: [binProof(usr), ...reported, ...(past && !isReported ? [removalProof(past)] : [])],
     blastRadius:
       'the link /bin, and so every program that is called by that path: shells, logins, scripts',
     excluded: [
-      'a /bin that was a folder of its own: the links beside it show that it led into /usr',
+      'a /bin that was a directory of its own: the links beside it show that it led into /usr',
     ],
     alternatives: [],
     refusal,

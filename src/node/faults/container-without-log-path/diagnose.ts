@@ -85,7 +85,7 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
 
   const armed = mayRun(container) ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder';
   // A text cannot be asked. Every kubelet since 1.19 does it, and that the version is not known, as
-  // the folder it works in, is reported beside the finding.
+  // the directory it works in, is reported beside the finding.
   if (!seen.version.known && isText(seen)) return finding(armed, removal);
   if (!seen.version.known) return uncertain(container, 'depends on the version of the kubelet');
   const sweeps = isSweeping(seen.version.value);
@@ -103,7 +103,8 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
 }
 
 function uncertain(container: UnloggedContainer, why: string): Judgement {
-  const what = 'has no log path; whether the kubelet deletes entries of its working folder for it';
+  const what =
+    'has no log path; whether the kubelet deletes entries of its working directory for it';
   return { unknown: { why: `${nameOf(container)} ${what} ${why}`, subject: subjectOf(container) } };
 }
 

@@ -14,7 +14,7 @@ import { hasHealed, recover } from './recover.ts';
 
 export const containerWithoutLogPath = defineFault({
   id: 'container-without-log-path',
-  title: 'A container without a log path makes the kubelet delete its own working folder',
+  title: 'A container without a log path makes the kubelet delete its own working directory',
   severity: 'broken',
   stage: 'stable',
   references: [
@@ -25,7 +25,7 @@ export const containerWithoutLogPath = defineFault({
     {
       component: 'kubelet',
       versions: '1.17.12 and newer of 1.17, 1.18.9 and newer of 1.18, 1.19.0 and newer',
-      behaviour: 'deletes files, links and empty folders of its working folder, /bin first',
+      behaviour: 'deletes files, links and empty directories of its working directory, /bin first',
     },
     {
       component: 'edgecore',

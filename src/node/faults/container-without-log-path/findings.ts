@@ -68,7 +68,7 @@ export function containerFinding(created: {
     ],
     blastRadius: isOurs
       ? sweepMessage(sweep)
-      : 'nothing: no entry of the working folder of the kubelet is in danger',
+      : 'nothing: no entry of the working directory of the kubelet is in danger',
     excluded: isOurs ? EXCLUDED : [],
     alternatives: !isOurs ? [] : refusal === undefined ? [byCrictl(id, seen)] : [LEAVE_IT],
     ...(isOurs && refusal !== undefined ? { refusal } : {}),
@@ -106,17 +106,17 @@ function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Se
   const runs = state === 'running' ? 'runs' : 'the runtime does not know whether it runs';
   switch (reason) {
     case 'DeletesWorkingFolder':
-      return `${which}, and so the kubelet ${deletes(sweep)} of its own working folder${folder} once a minute${stopText(sweep)}.`;
+      return `${which}, and so the kubelet ${deletes(sweep)} of its own working directory${folder} once a minute${stopText(sweep)}.`;
     case 'RunsWithoutLogPath':
-      return `${which} and ${runs}. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet ${deletes(sweep)} of its own working folder${folder}${stopText(sweep)}.`;
+      return `${which} and ${runs}. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet ${deletes(sweep)} of its own working directory${folder}${stopText(sweep)}.`;
     case 'OldKubelet':
       return `${which}; this kubelet is too old to delete anything for it.`;
     case 'NothingToDelete':
-      return `${which}; the kubelet works in a folder${folder} where nothing matches, and collects it like any other.`;
+      return `${which}; the kubelet works in a directory${folder} where nothing matches, and collects it like any other.`;
     case 'LogPathIsFolder':
       return `${nameOf(container)} has the folder ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
     default:
-      return `${which}, so the kubelet ${stopText(sweep) ? 'will try to' : 'will'} delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopText(sweep)}.`;
+      return `${which}, so the kubelet ${stopText(sweep) ? 'will try to' : 'will'} delete entries of its own working directory${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopText(sweep)}.`;
   }
 }
 
@@ -151,11 +151,11 @@ export function loggedFinding(removal: Removal, seen: Seen): Finding<ContainerWi
     state: 'active',
     reason: 'DeletesWorkingFolder' satisfies Reason,
     summary:
-      `The kubelet deletes entries of its own working folder whenever it collects container ` +
+      `The kubelet deletes entries of its own working directory whenever it collects container ` +
       `${shortId(containerId)}, which was created without a log path; it got as far as "${name}".`,
     subject: { container: shortId(containerId), ...folder },
     proof: [removalProof(removal), ...versionProof(seen.version)],
-    blastRadius: `all files, links and empty folders of that folder that sort before "${name}"`,
+    blastRadius: `all files, links and empty directories of that directory that sort before "${name}"`,
     excluded: [
       'a log that cannot be removed: the kubelet would name it by an absolute path',
       'a runtime that fails to remove the container: the kubelet would say so in other words',
@@ -179,7 +179,7 @@ export function watchedFindings(seen: Seen): readonly Finding<ContainerWithoutLo
       state: 'active',
       reason: 'DeletesWorkingFolder' satisfies Reason,
       summary:
-        `${whoOf(first)} deletes entries of its own working folder while it removes the log of a ` +
+        `${whoOf(first)} deletes entries of its own working directory while it removes the log of a ` +
         `container that has no log path; it was seen to delete ${names}.`,
       subject: first.folder === undefined ? {} : { path: first.folder },
       proof: [
@@ -190,7 +190,7 @@ export function watchedFindings(seen: Seen): readonly Finding<ContainerWithoutLo
         },
         ...versionProof(seen.version),
       ],
-      blastRadius: 'all files, links and empty folders of that folder, up to one that stays',
+      blastRadius: 'all files, links and empty directories of that directory, up to one that stays',
       excluded: ['a log that is removed as it should be: it would have an absolute path'],
       alternatives: [],
       prevention: preventionFor(['unknown']),
@@ -218,7 +218,7 @@ export function watchedSuspicion({ watched }: Seen): string | undefined {
   );
   if (!bare) return undefined;
   return (
-    `suspected: ${whoOf(bare)} deleted "${bare.name}" of its working folder (${originText(bare.origin)}); ` +
+    `suspected: ${whoOf(bare)} deleted "${bare.name}" of its working directory (${originText(bare.origin)}); ` +
     'that it was for a container without a log path only its stack or its log shows'
   );
 }

@@ -6,7 +6,7 @@ import {
 } from '../../evidence/logs/log-entries.ts';
 import type { LogSignature } from '../../model/log-signature.ts';
 
-/** A line in which the kubelet says that it could not remove something of its working folder. */
+/** A line in which the kubelet says that it could not remove something of its working directory. */
 export interface Removal {
   readonly containerId: string;
   /** The name that stopped it: all names before it are gone. */
@@ -59,7 +59,7 @@ export function silenceAfter({ time }: Removal, log: KubeletLog): string {
 }
 
 /**
- * The kubelet removed what lies in its own working folder: the name has no slash before it, and
+ * The kubelet removed what lies in its own working directory: the name has no slash before it, and
  * the removal repeats it. For a container with a log path the kubelet logs an absolute one.
  */
 export const REMOVE_RELATIVE_LOG: LogSignature = {

@@ -18,16 +18,16 @@ import { isSweeping } from './kubelet-behaviour.ts';
 
 export const reasons = {
   DeletesWorkingFolder:
-    'The kubelet is deleting entries of its own working folder, at every collection.',
+    'The kubelet is deleting entries of its own working directory, at every collection.',
   WillDeleteWorkingFolder:
-    'The next collection of this container deletes entries of the working folder of the kubelet.',
+    'The next collection of this container deletes entries of the working directory of the kubelet.',
   RunsWithoutLogPath:
     'The container runs, or may run; once the kubelet has killed it, garbage collection deletes entries of the ' +
-    'working folder of the kubelet.',
+    'working directory of the kubelet.',
   DeletedBin: 'The kubelet has deleted /bin while it collected such a container.',
   OldKubelet: 'This kubelet removes exactly the log path, so nothing at all.',
-  NothingToDelete: 'Nothing in the working folder of the kubelet matches.',
-  LogPathIsFolder: 'The log path is a folder of logs: the container is never collected.',
+  NothingToDelete: 'Nothing in the working directory of the kubelet matches.',
+  LogPathIsFolder: 'The log path is a directory of logs: the container is never collected.',
 } as const satisfies Record<string, string>;
 
 export type Reason = keyof typeof reasons;
@@ -84,7 +84,7 @@ export function containerProof(container: UnloggedContainer): readonly Proof[] {
   const created = PRODUCERS[producer];
   return [
     {
-      claim: `${nameOf(container)} ${kind === 'folder' ? 'has a folder as its log path' : what[kind]}; it is ${how}`,
+      claim: `${nameOf(container)} ${kind === 'folder' ? 'has a directory as its log path' : what[kind]}; it is ${how}`,
       text: `"logPath": ${JSON.stringify(logPath)}`,
       origin,
     },
@@ -137,7 +137,7 @@ function quoted(name: string): string {
 const PLAIN = /^[\w.@+-]+$/;
 
 export function sweepMessage(sweep: Maybe<Sweep>): string {
-  if (!sweep.known) return 'what it deletes depends on the folder that the kubelet works in';
+  if (!sweep.known) return 'what it deletes depends on the directory that the kubelet works in';
   const { folder, deletes, stop, isWhole } = sweep.value;
   if (deletes.length === 0 && stop) {
     return `nothing of ${folder} for now: it stops at ${quoted(stop.name)}; entries that sort before that will be deleted`;
@@ -154,8 +154,8 @@ export function binProof({ siblings }: MergedUsr): Proof {
 }
 
 const EMPTY_FOLDER =
-  'give the kubelet an empty folder to work in, for then nothing matches: a drop-in with ' +
-  '[Service] WorkingDirectory=/var/lib/kubelet-cwd (an empty folder of its own), then restart it once';
+  'give the kubelet an empty directory to work in, for then nothing matches: a drop-in with ' +
+  '[Service] WorkingDirectory=/var/lib/kubelet-cwd (an empty directory of its own), then restart it once';
 
 const PREVENTION: Readonly<Record<Producer, readonly string[]>> = {
   'keadm-mqtt': [

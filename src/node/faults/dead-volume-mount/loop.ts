@@ -135,7 +135,7 @@ function shownIn(seen: SyncLoop | undefined, origin: Origin): Elsewhere | undefi
   if (seen?.state !== 'blocked') return undefined;
   const { row, leaf } = seen;
   return {
-    // A large folder takes its time, and so does a dead mount in it: the stack does not show which.
+    // A large directory takes its time, and so does a dead mount in it: the stack does not show which.
     isShown: row?.kind !== 'slow-folder',
     cause: row?.cause ?? `a call of ${leaf.function} that does not return`,
     advice: row?.advice ?? 'see its stack: kubediag stacks',

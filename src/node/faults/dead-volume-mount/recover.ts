@@ -18,13 +18,13 @@ export function recover(finding: Finding<DeadVolumeMount>): Recovery {
       `${count} of the deleted pod ${podUid}, and every request to ${subject.path ?? 'its server'}; ` +
       'what was written to it and not yet sent is lost',
     leaves:
-      'every other mount and file, the kubelet (no restart), the pod folder, and the global mount ' +
+      'every other mount and file, the kubelet (no restart), the pod directory, and the global mount ' +
       "of a CSI volume, which is its driver's",
     afterwards:
       (state === 'active'
         ? 'the sync loop goes on within seconds, unless another mount holds it, and '
         : '') +
-      'the kubelet removes the folder of the orphan; of a CSI volume vol_data.json may be left: ' +
+      'the kubelet removes the directory of the orphan; of a CSI volume vol_data.json may be left: ' +
       'kubediag check orphaned-volume-metadata',
     ...orphanConfirmation(finding),
   };

@@ -59,14 +59,14 @@ function isBusyAnywhere(kernel: string): boolean {
   return Number(major) < 3 || (Number(major) === 3 && Number(minor) < 18);
 }
 
-/** A failed rename leaves an empty folder at each try; a failed remove leaves one with content. */
+/** A failed rename leaves an empty directory at each try; a failed remove leaves one with content. */
 export function claimOf({ operation, error }: TeardownFailure): string {
   const did = operation === 'rename' ? 'the rename fails' : 'the rename worked, the removal fails';
   switch (error) {
     case 'exists':
-      return `cause: ${did} with EEXIST: since Go 1.8 a rename refuses a folder that is there`;
+      return `cause: ${did} with EEXIST: since Go 1.8 a rename refuses a directory that is there`;
     case 'busy':
-      return `cause: ${did} with EBUSY: the folder is mounted somewhere`;
+      return `cause: ${did} with EBUSY: the directory is mounted somewhere`;
     case 'not-empty':
       return `cause: ${did} because something is still written into it`;
     case 'other':
@@ -99,7 +99,7 @@ function podOf(podUid: string | undefined, around: LeftoverSurroundings | undefi
 export function releaseOf(holders: readonly PlacedMount[]): string {
   const names = [...new Set(holders.map(({ namespace }) => namespace.processName))];
   return (
-    `let ${names.slice(0, HOLDERS_SHOWN_MAX).join(', ')} mount the node's folders with ` +
+    `let ${names.slice(0, HOLDERS_SHOWN_MAX).join(', ')} mount the node's directories with ` +
     'mountPropagation: HostToContainer, and restart it; on RHEL 7 also set fs.may_detach_mounts=1'
   );
 }

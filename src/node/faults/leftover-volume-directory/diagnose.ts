@@ -51,7 +51,7 @@ function unknownOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Unknown 
   };
 }
 
-/** Without the folders only the kubelet's own words can prove anything. */
+/** Without the directories only the kubelet's own words can prove anything. */
 function judgeLogAlone({ log }: Seen, unseen: Unknown): Verdict<LeftoverVolumeDirectory> {
   if (!log.known) return verdictOf({ findings: [], unknowns: [unseen, unknownFrom(log)] });
   const findings = [...logFindings(log.value), ...heldFindings(log.value)];

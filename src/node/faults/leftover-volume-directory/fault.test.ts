@@ -115,7 +115,7 @@ test('a leftover that the kubelet took for a volume at its start is still there'
   expect(findings.map(({ reason }) => reason)).toEqual(['TeardownFails']);
 });
 
-test('a log that says nothing of it leaves it unknown where nobody saw the folders', () => {
+test('a log that says nothing of it leaves it unknown where nobody saw the directories', () => {
   expect(diagnose({ leftovers: unseen, log: logOf('exit status 32') }).state).toBe('unknown');
   expect(diagnose({ leftovers: unseen, log: unseen }).state).toBe('unknown');
 });
@@ -177,7 +177,7 @@ test.each([
 test.each([
   [
     `rename ${FOLDER}/a ${FOLDER}/a.deleting~1: device or resource busy`,
-    'the rename fails with EBUSY: the folder is mounted somewhere',
+    'the rename fails with EBUSY: the directory is mounted somewhere',
   ],
   [
     `rename ${FOLDER}/a ${FOLDER}/a.deleting~1: permission denied`,

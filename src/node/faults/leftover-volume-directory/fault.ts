@@ -9,7 +9,7 @@ import { hasHealed, recover } from './recover.ts';
 
 export const leftoverVolumeDirectory = defineFault({
   id: 'leftover-volume-directory',
-  title: 'Unmounted volumes left folders behind',
+  title: 'Unmounted volumes left directories behind',
   severity: 'degraded',
   stage: 'stable',
   references: [
@@ -20,12 +20,12 @@ export const leftoverVolumeDirectory = defineFault({
     {
       component: 'kubelet',
       versions: '1.6.x and older, built with Go 1.8 or newer',
-      behaviour: 'leaves one more folder at each teardown of an emptyDir, Secret or ConfigMap',
+      behaviour: 'leaves one more directory at each teardown of an emptyDir, Secret or ConfigMap',
     },
     {
       component: 'FlexVolume and other plugins that rename before they delete',
       versions: 'any',
-      behaviour: 'leave one more folder at each teardown that fails',
+      behaviour: 'leave one more directory at each teardown that fails',
     },
     {
       component: 'kubelet',
@@ -63,10 +63,10 @@ const LEFTOVER = /\.deleting~\d{1,10}\/?$/;
 // /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e.deleting~859156558/lost+found
 const LEFTOVER_PATH = /\/pods\/[^/]+\/volumes\/[^/]+\/[^/]+\.deleting~\d{1,10}(?:\/|$)/;
 
-/** The name of a folder alone does not show its age, its content and its mounts. */
+/** The name of a directory alone does not show its age, its content and its mounts. */
 function listedLeftover({ names, paths }: LooseText): string | undefined {
   const placed = paths.find((path) => LEFTOVER_PATH.test(path));
   if (placed !== undefined) return `lists ${placed}, but not how long it has been there`;
   const bare = names.find((name) => LEFTOVER.test(name));
-  return bare === undefined ? undefined : `lists ${bare}, but not in which folder`;
+  return bare === undefined ? undefined : `lists ${bare}, but not in which directory`;
 }

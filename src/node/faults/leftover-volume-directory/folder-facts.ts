@@ -13,10 +13,10 @@ import type { PodComplaint, TeardownFailure } from '../../evidence/volumes/teard
 import type { TeardownLog } from '../../evidence/volumes/teardown-log.ts';
 import type { Maybe } from '../../model/evidence.ts';
 
-/** One plugin's folder of one pod, with all that is known of what was left in it. */
+/** One plugin's directory of one pod, with all that is known of what was left in it. */
 export interface FolderFacts {
   readonly folder: LeftoverFolder;
-  /** Folders that are left over; files of such a name are none. */
+  /** Directories that are left over; files of such a name are none. */
   readonly leftovers: readonly Leftover[];
   /** Those that may be removed: empty, mounted nowhere, old enough. */
   readonly removable: readonly Leftover[];
@@ -34,7 +34,7 @@ export interface FolderFacts {
   readonly complaint?: PodComplaint;
   /** Of any orphan: a kubelet that has not yet heard of all its pods cleans up after none. */
   readonly complaints: readonly PodComplaint[];
-  /** Mounts on the volume's own folder in namespaces other than the kubelet's. */
+  /** Mounts on the volume's own directory in namespaces other than the kubelet's. */
   readonly holders: readonly { readonly base: BaseFolder; readonly held: PlacedMount }[];
   /** The volume is mounted for the kubelet too: its teardown did not even unmount it. */
   readonly isMounted: boolean;
@@ -107,7 +107,7 @@ function most(times: readonly number[]): number {
   return times.reduce((one, other) => Math.max(one, other));
 }
 
-/** The folders of the node, and the kubelet's own words: each can prove the fault alone. */
+/** The directories of the node, and the kubelet's own words: each can prove the fault alone. */
 export interface Seen {
   readonly leftovers: Maybe<LeftoverFolders>;
   readonly log: Maybe<TeardownLog>;

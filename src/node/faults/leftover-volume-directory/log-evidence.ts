@@ -9,7 +9,7 @@ import { isRecent, lineProof } from './state.ts';
 
 type Found = Finding<LeftoverVolumeDirectory>;
 
-/** What the kubelet's words prove where nobody could look at the folders. */
+/** What the kubelet's words prove where nobody could look at the directories. */
 export function logFindings(log: TeardownLog): readonly Found[] {
   const { failures, unreadable, holders } = log;
   const renamed = failures
@@ -21,7 +21,7 @@ export function logFindings(log: TeardownLog): readonly Found[] {
         state: 'active',
         reason: 'TeardownFails' satisfies Reason,
         summary:
-          `the kubelet cannot tear down a volume of pod ${failure.podUid}, and leaves a folder ` +
+          `the kubelet cannot tear down a volume of pod ${failure.podUid}, and leaves a directory ` +
           'behind at each try.',
         proof: [
           { ...lineProof(failure), claim: claimOf(failure) },
@@ -50,20 +50,20 @@ function isLongAgo({ last }: TeardownFailure, { until }: TeardownLog): boolean {
   return last.time !== undefined && until !== undefined && !isRecent(last.time, until);
 }
 
-/** What failed once and was not said again; the folder that it left may be gone by now. */
+/** What failed once and was not said again; the directory that it left may be gone by now. */
 export function pastUnknowns(log: TeardownLog): readonly Unknown[] {
   return log.failures
     .filter((failure) => failure.leftovers.size > 0 && isLongAgo(failure, log))
     .map(({ podUid, path, last }) => ({
       why:
-        `suspected: the kubelet left a folder behind when it tore down ${path} (${originText(last.origin)}), ` +
+        `suspected: the kubelet left a directory behind when it tore down ${path} (${originText(last.origin)}), ` +
         `but its log goes on until ${log.until?.toISOString()} without another try: whether the ` +
-        'folder is still there is not known',
+        'directory is still there is not known',
       subject: { podUid, path },
     }));
 }
 
-/** The volume's own folder is left over, because another mount namespace holds it. */
+/** The volume's own directory is left over, because another mount namespace holds it. */
 export function heldFindings({ failures, holders }: TeardownLog): readonly Found[] {
   return failures
     .filter(({ leftovers, path }) => leftovers.size === 0 && holders.has(path))
@@ -77,7 +77,10 @@ export function heldFindings({ failures, holders }: TeardownLog): readonly Found
           `the kubelet cannot remove a volume of pod ${failure.podUid}: another mount namespace ` +
           'still has it mounted.',
         proof: [
-          { ...lineProof(failure), claim: 'the folder cannot be removed, for it is busy (EBUSY)' },
+          {
+            ...lineProof(failure),
+            claim: 'the directory cannot be removed, for it is busy (EBUSY)',
+          },
           ...held.map((one) => holderProof(one, undefined)),
         ],
         prevention: [releaseOf(held)],

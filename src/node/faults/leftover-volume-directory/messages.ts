@@ -13,7 +13,7 @@ import { causeOf } from './cause.ts';
 import { type FolderFacts, OF_ONE_POD } from './folder-facts.ts';
 import { isGone, type Judged } from './state.ts';
 
-/** One plugin's folder of one pod: the same in every check, however many leftovers it has. */
+/** One plugin's directory of one pod: the same in every check, however many leftovers it has. */
 export interface LeftoverVolumeDirectory {
   readonly podUid: string;
   readonly plugin: string;
@@ -27,8 +27,8 @@ export const reasons = {
   LeftoverStays: 'A few leftover directories that are older than any teardown.',
   LeftoverHoldsData:
     'Every leftover directory has content or is mounted: only a person may decide.',
-  CleanedByKubelet: 'This kubelet removes such folders of orphaned pods by itself.',
-  TeardownFails: "The kubelet's log shows teardowns that leave such folders behind.",
+  CleanedByKubelet: 'This kubelet removes such directories of orphaned pods by itself.',
+  TeardownFails: "The kubelet's log shows teardowns that leave such directories behind.",
   VolumeHeldElsewhere: 'A teardown fails because another mount namespace still holds the volume.',
 } as const satisfies Record<string, string>;
 
@@ -173,7 +173,7 @@ function excludedBy(facts: FolderFacts, { minimumAgeMs }: LeftoverFolders): read
     ...(folder.error === undefined
       ? [`a teardown under way: it takes less than ${span(minimumAgeMs)}`]
       : []),
-    ...(files > 0 ? [`${files} entries of such a name that are no folders`] : []),
+    ...(files > 0 ? [`${files} entries of such a name that are no directories`] : []),
   ];
 }
 

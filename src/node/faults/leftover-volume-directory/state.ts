@@ -55,7 +55,7 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
         return stuck(claim);
       }
       if (isCleanedSoon(facts) && whyNotCleaned(facts, all).length === 0) {
-        const claim = `kubelet ${value.text} removes empty folders of orphaned pods by itself`;
+        const claim = `kubelet ${value.text} removes empty directories of orphaned pods by itself`;
         const proof = [says(claim), ...goneProof(facts)];
         return { state: 'benign', harm: 'the kubelet removes them itself', proof };
       }

@@ -34,7 +34,7 @@ export const orphanedVolumeMetadata = defineFault({
     {
       component: 'kubelet',
       versions: '1.13.0 and newer',
-      behaviour: 'cannot remove the folder of the pod, and says so every two seconds',
+      behaviour: 'cannot remove the directory of the pod, and says so every two seconds',
     },
   ],
   reasons,

@@ -11,8 +11,9 @@ export interface OrphanedVolumeMetadata {
 }
 
 export const reasons = {
-  KubeletComplains: 'The kubelet cannot remove the folder of the pod, and says so every 2 seconds.',
-  FolderCannotBeRemoved: 'The kubelet cannot remove the folder of the pod because of this file.',
+  KubeletComplains:
+    'The kubelet cannot remove the directory of the pod, and says so every 2 seconds.',
+  FolderCannotBeRemoved: 'The kubelet cannot remove the directory of the pod because of this file.',
 } as const satisfies Record<string, string>;
 
 type Reason = keyof typeof reasons;
@@ -30,13 +31,13 @@ export function findingOf(
     reason,
     summary:
       `vol_data.json of CSI volume "${volume}" of the deleted pod ${podUid} was left behind; the ` +
-      `kubelet cannot remove the folder because of it${noise}.`,
+      `kubelet cannot remove the directory because of it${noise}.`,
     subject: subjectOf(left),
     proof: proofOf(left, complaint),
-    blastRadius: 'a log that fills, and a folder that stays; no pod and no data is harmed',
+    blastRadius: 'a log that fills, and a directory that stays; no pod and no data is harmed',
     excluded: [
       'a volume that is still mounted: no namespace has anything mounted there',
-      'data in the folder: this file is alone, but for an empty mount folder',
+      'data in the directory: this file is alone, but for an empty mount directory',
       `a case for rm -rf ${folder}: were it mounted after all, its data would be gone`,
     ],
     alternatives: [],

@@ -55,7 +55,7 @@ describe('words that only look like it', () => {
       `error mounting "${SRC}" to rootfs at "/etc/x": create mountpoint for /etc/x mount: mkdirat: read-only file system`,
     ],
     [
-      'a file on a folder',
+      'a file on a directory',
       `error mounting "${SRC}" to rootfs at "/etc/x": mount ${SRC}:/etc/x (via /proc/self/fd/6), flags: 0x5000: not a directory`,
     ],
     [
