@@ -47,7 +47,7 @@ export function filesIn(folder: Folder, served: ReadonlySet<string>): FilesSeen 
 function wordsFor(path: string, stats: Stats, detail: Folder['detail']): string {
   const rights = `${(stats.mode & 0o7777).toString(8).padStart(4, '0')} ${stats.uid}:${stats.gid}`;
   if (stats.isSymbolicLink()) return `link to ${unlessGone(() => readlinkSync(path))}`;
-  if (stats.isDirectory()) return `folder ${rights}`;
+  if (stats.isDirectory()) return `directory ${rights}`;
   if (!stats.isFile()) return `${kindOf(stats)} ${rights}`;
   if (detail === 'names') return `file ${rights}`;
   const isRead = detail === 'contents' && stats.size <= CONTENT_BYTES_MAX;

@@ -60,7 +60,8 @@ function isThere({ bin, binTarget }: MergedUsr): Outcome | undefined {
     return { state: 'done', note: `nothing to do: ${PATH} leads to ${TARGET} already` };
   }
   const what = `there is something at ${PATH}`;
-  const why = bin === 'link' ? `it is a link to ${binTarget}` : `it is a ${bin}`;
+  const other = bin === 'folder' ? 'directory' : bin;
+  const why = bin === 'link' ? `it is a link to ${binTarget}` : `it is a ${other}`;
   return refused(what, why, 'find out who made it; nothing is written over it');
 }
 
