@@ -6,6 +6,7 @@ import {
   type Question,
   type QuestionKind,
   ReadError,
+  type ReadFailure,
 } from '../src/node/model/node-reader.ts';
 import { RecordedNode } from '../src/node/recording/recorded-node.ts';
 import { NodeMaker } from './synthetic-node.ts';
@@ -43,6 +44,8 @@ export interface SyntheticProcess {
   readonly root?: string;
   readonly mounts?: readonly string[];
   readonly files?: readonly OpenFile[];
+  /** Why its open files below a directory cannot be read. */
+  readonly filesFailure?: ReadFailure;
 }
 
 export interface SyntheticNodeWithVolumes extends SyntheticWorker {
@@ -126,7 +129,11 @@ class NodeWithVolumes extends RecordedNode {
   #answer(asked: Question<QuestionKind>): unknown {
     if ('all' in asked) return this.#processes();
     if ('filesOf' in asked) {
-      return this.#made.inhabitants?.find(({ pid }) => pid === asked.filesOf)?.files ?? [];
+      const process = this.#made.inhabitants?.find(({ pid }) => pid === asked.filesOf);
+      if (process?.filesFailure && asked.under.length > 0) {
+        throw new ReadError(process.filesFailure, `/proc/${process.pid}`);
+      }
+      return process?.files ?? [];
     }
     if (!('path' in asked) || !asked.path.startsWith(PODS)) return undefined;
     if ('levels' in asked) {

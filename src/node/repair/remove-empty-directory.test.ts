@@ -186,8 +186,10 @@ describe('what is gone already is done', () => {
   });
 });
 
-test('a link in the path is not followed', async () => {
-  const path = `${KUBELET_ROOT}/pods`;
+test.each([
+  ['in the path', `${KUBELET_ROOT}/pods`],
+  ['in place of the directory of the leftovers', FOLDER],
+])('a link %s is not followed', async (_, path) => {
   const node = nodeWith();
   node.set('status', { path: `/proc/812/root${path}` }, { answer: statusOf('link') });
   expect(await refusalOf(node)).toMatchObject({
@@ -201,6 +203,18 @@ test('a path that cannot be read is an error, and no consent', async () => {
   node.set('status', { path: `/proc/812/root${KUBELET_ROOT}` }, { failure: 'timeout' });
   await expect(refusalOf(node)).rejects.toMatchObject({ failure: 'timeout' });
 });
+
+test.each(['timeout', 'denied', 'too-large'] as const)(
+  'it is refused when the open files of a process cannot be read: %s',
+  async (filesFailure) => {
+    const node = nodeWith({ inhabitants: [{ ...lodger, filesFailure }] });
+    expect(await objectionTo(ACTION, snapshotOf(node), writer)).toMatchObject({
+      state: 'refused',
+      what: 'the node could not be checked again',
+      why: expect.stringContaining('/proc/990: '),
+    });
+  },
+);
 
 test('a mount namespace that nobody can look into stands against it', async () => {
   const files = [{ by: 'fd/4', path: 'mnt:[4026532777]' }] as const;
