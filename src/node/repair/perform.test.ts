@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { deadNode, FORCE } from '../../../test/synthetic-dead-volume.ts';
 import { INTENT, KUBELET_PID, SyntheticRepair, TARGET } from '../../../test/synthetic-repair.ts';
 import { DiskError } from '../../lib/state/state-folder.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import { ReadError } from '../model/node-reader.ts';
-import { perform } from './perform.ts';
+import { objectionTo, perform } from './perform.ts';
 
 const UNMOUNTED = `unmount ${TARGET} in ${KUBELET_PID}`;
 
@@ -56,6 +58,19 @@ test('every read that fails before the act leaves the node alone', async () => {
     else expect([outcome.state, fixture.log], key).toEqual(['refused', []]);
   }
 });
+
+test.each(['timeout', 'denied', 'too-large'] as const)(
+  'a forced unmount is refused when the file behind a loop device cannot be read: %s',
+  async (failure) => {
+    const path = '/sys/block/loop1/loop/backing_file';
+    const snapshot = takeSnapshot(deadNode().set('file', { path }, { failure }).build());
+    expect(await objectionTo(FORCE, snapshot, new SyntheticRepair().repair.writer)).toMatchObject({
+      state: 'refused',
+      what: 'the node could not be checked again',
+      why: expect.stringContaining(`${path}: `),
+    });
+  },
+);
 
 test('a mistake of ours is not dressed up as a refusal', async () => {
   const fixture = new SyntheticRepair();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ACTION,
   INTENT,
@@ -11,6 +11,7 @@ import {
   statusOf,
   TARGET,
 } from '../../../test/synthetic-repair.ts';
+import type { ReadFailure } from '../model/node-reader.ts';
 import { perform } from './perform.ts';
 
 const umount = `nsenter --target ${KUBELET_PID} --mount -- umount --no-canonicalize ${TARGET}`;
@@ -85,6 +86,37 @@ test('refuses while root unmounts this very mount already, and only then', async
     .file('/proc/70/comm', 'nsenter\n')
     .file('/proc/70/cmdline', `nsenter\0--\0/usr/bin/umount\0/proc/self/fd/4${TARGET}\0`);
   expect((await objectionTo(late)).why).toContain('process 70');
+});
+
+const UMOUNT = {
+  comm: 'umount\n',
+  status: 'Uid:\t0\t0\t0\t0\n',
+  cmdline: `umount\0${TARGET}\0`,
+};
+
+/** A process that unmounts the target; one of its files cannot be read. */
+function withUnreadableUmount(name: keyof typeof UMOUNT, failure: ReadFailure): SyntheticRepair {
+  const fixture = new SyntheticRepair();
+  fixture.node.folder('/proc', ['70']);
+  for (const [each, text] of Object.entries(UMOUNT)) fixture.node.file(`/proc/70/${each}`, text);
+  fixture.node.set('file', { path: `/proc/70/${name}` }, { failure });
+  return fixture;
+}
+
+describe.each(['comm', 'status', 'cmdline'] as const)('%s of a process', (name) => {
+  test.each(['timeout', 'denied', 'too-large'] as const)(
+    'that cannot be read may be of one that unmounts it: %s',
+    async (failure) => {
+      const { what, why } = await objectionTo(withUnreadableUmount(name, failure));
+      expect(what).toBe('the node could not be checked again');
+      expect(why).toContain(`/proc/70/${name}: `);
+    },
+  );
+
+  test('that is missing is of one that has ended', async () => {
+    const { outcome } = await outcomeOf(withUnreadableUmount(name, 'missing'));
+    expect(outcome.state).toBe('done');
+  });
 });
 
 test('a mount that changed between the second check and the unmount is left alone', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deadNode, FORCE, holds } from '../../../../test/synthetic-dead-volume.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { filesystemUser } from './filesystem-users.ts';
 
@@ -30,4 +31,21 @@ describe('our own output on a mount that no table shows', () => {
       what: expect.stringContaining('a filesystem that no table shows'),
     });
   });
+});
+
+describe('the file behind a loop device', () => {
+  const path = '/sys/block/loop1/loop/backing_file';
+  const userOn = (maker: NodeMaker) => filesystemUser(FORCE, takeSnapshot(maker.build()));
+
+  test('that does not exist uses nothing', async () => {
+    expect(await userOn(deadNode().missing('file', path))).toBeUndefined();
+  });
+
+  test.each(['timeout', 'denied', 'too-large', 'not-asked', 'failed'] as const)(
+    'that cannot be read is an error, and not an unused device: %s',
+    async (failure) => {
+      const user = userOn(deadNode().set('file', { path }, { failure }));
+      await expect(user).rejects.toMatchObject({ name: 'ReadError', failure, source: path });
+    },
+  );
 });
