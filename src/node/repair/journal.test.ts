@@ -147,7 +147,10 @@ test.each([
   { at: 5 },
   { action: { kind: 'remove-empty-directory', podUid: 'p', plugin: 'x' } },
   { action: { kind: 'unmount', id: '216' } },
+  { action: { ...ACTION, confirmed: 5 } },
+  { action: { ...ACTION, confirmed: ['pod'] } },
   { rest: [{ kind: 'set-aside' }] },
+  { rest: [{ ...ACTION, confirmed: null }] },
   { outcome: { state: 'failed' } },
 ])('a record with an incomplete part is reported, and is not fatal: %j', async (part) => {
   await journal().intend(INTENT);
@@ -156,6 +159,12 @@ test.each([
   const { records, errors } = readJournal(folder);
   expect(records).toHaveLength(1);
   expect(errors).toEqual([expect.stringContaining('journal.jsonl:2 is not a record: ')]);
+});
+
+test('the name that a person confirmed is read', async () => {
+  const action = { ...ACTION, confirmed: 'settings' };
+  await journal().intend({ ...INTENT, action });
+  expect(readJournal(folder)).toMatchObject({ records: [{ action }], errors: [] });
 });
 
 test('an action of a kind that this version does not know is read as it is', async () => {
