@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -21,6 +22,7 @@ import {
   secretIfThere,
   textIfThere,
   tried,
+  writeContent,
   writeSynced,
 } from './state-folder.ts';
 
@@ -137,6 +139,25 @@ test('a file has its old content until the new content is complete', async () =>
   closeSync(before);
   expect(readFileSync(path, 'utf8')).toBe('second');
   expect(readdirSync(scratch)).toEqual(['stored']);
+});
+
+test('a link in the place of the unfinished file is refused, and its target is not changed', async () => {
+  const [path, target] = [join(scratch, 'stored'), join(scratch, 'target')];
+  writeFileSync(path, 'first');
+  writeFileSync(target, 'of somebody else');
+  symlinkSync(target, `${path}.new`);
+  await expect(writeSynced(path, 'second')).rejects.toMatchObject({ code: 'ELOOP' });
+  expect(readFileSync(target, 'utf8')).toBe('of somebody else');
+  expect(readFileSync(path, 'utf8')).toBe('first');
+});
+
+test.each([
+  ['written', (path: string) => writeContent(path, 'text', constants.O_TRUNC)],
+  ['appended', (path: string) => appendSynced(path, 'line')],
+])('content that is %s is on disk, or it is an error', async (_, write) => {
+  // The kernel accepts every write to this device, and refuses to sync it.
+  const error = { code: 'EINVAL', syscall: 'fsync' };
+  await expect(write('/dev/null')).rejects.toMatchObject(error);
 });
 
 test('a text that is no JSON object has no fields', () => {
