@@ -22,3 +22,19 @@ test('fails with the first operation that fails', async () => {
   });
   await expect(failing).rejects.toThrow('no answer');
 });
+
+test('takes no further item after a failure', async () => {
+  const taken: number[] = [];
+  const failing = mapAtOnce(
+    Array.from({ length: 100 }, (_, index) => index),
+    3,
+    async (item) => {
+      taken.push(item);
+      await Promise.resolve();
+      if (item === 4) throw new Error('no answer');
+    },
+  );
+  await expect(failing).rejects.toThrow('no answer');
+  await new Promise(setImmediate);
+  expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
