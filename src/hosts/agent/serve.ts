@@ -11,7 +11,7 @@ import type { Failure } from '../../node/model/action.ts';
 import { assignIn } from '../../pipeline/diagnosis/assign.ts';
 import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
 import { type OperationLookup, storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
-import { podLookup, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
+import { noConsent, podLookup, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
@@ -234,6 +234,7 @@ class Agent {
     const { node } = this.#options;
     const [store, shutdown, metrics] = [this.#store, this.#stop, this.#metrics];
     const withHost = stepHosts(node, this.#listener);
+    const reading = { timeoutMs: EARLIER_ACTIONS_MS, stop: shutdown, consent: noConsent };
     return new Runner({
       store,
       lookup: this.#lookup,
@@ -243,9 +244,7 @@ class Agent {
       runStep: metrics.timed(stepsOn({ repairing: this.#repairing, withHost })),
       findPod: podLookup(withHost),
       earlierActionsFor: (purpose) =>
-        withHost({ timeoutMs: EARLIER_ACTIONS_MS, stop: shutdown, purpose }, (host) =>
-          host.earlierActions(),
-        ),
+        withHost({ ...reading, purpose }, (host) => host.earlierActions()),
       shutdown,
       onError: this.#listener.onError,
       onEnded: (object) => metrics.ended(object),

@@ -15,12 +15,10 @@ export interface StepListener extends CheckListener {
   readonly onLetGo: (node: LiveNode) => Promise<void>;
 }
 
-const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
-
 /** Opens this node for each step, until its deadline; an action that has started is finished. */
 export function stepHosts(managed: ManagedNode, listener: StepListener): WithHost {
   const { access, settings, stateFolder } = managed;
-  return async ({ timeoutMs, consent = noConsent, stop, purpose }, use) => {
+  return async ({ timeoutMs, consent, stop, purpose }, use) => {
     const node = openLiveNode(access);
     const acting = openLiveNode(access);
     const limit = `the time limit of the step, ${timeoutMs / 1_000} s, was reached`;

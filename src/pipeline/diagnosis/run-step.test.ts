@@ -8,7 +8,7 @@ import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.t
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts';
-import { stepsOn } from './run-step.ts';
+import { podLookup, stepsOn } from './run-step.ts';
 
 const BROKEN = 'broken-configmap';
 /** Four of them are active. */
@@ -38,7 +38,6 @@ class Patient {
     const { recording, settings } = await fixtureAt(`stale-subpath-mount/${this.fixture}`);
     const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
     return use({
-      consent: async () => ({ given: 'none', why: 'nobody was asked' }),
       ...request,
       snapshot,
       judge: async (fault, only) => {
@@ -362,4 +361,24 @@ test('one repair runs at a time, and a defect fails one step only', async () => 
     });
   }
   expect(most).toBe(1);
+});
+
+test('the lookup of a pod consents to no repair', async () => {
+  const given: HostRequest[] = [];
+  const lookup = podLookup(async (request) => {
+    given.push(request);
+    throw new Error('not opened');
+  });
+  const stop = new AbortController().signal;
+  await expect(lookup({ namespace: 'web', name: 'web-1' }, 1_000, stop)).rejects.toThrow(
+    'not opened',
+  );
+  const repair = { actions: [], touches: '', leaves: '', summary: '', fault: '', finding: '' };
+  expect(await given[0]?.consent(repair)).toMatchObject({ given: 'none' });
+});
+
+test('a request without a consent does not compile', () => {
+  // @ts-expect-error A caller says what may be changed.
+  const request: HostRequest = { timeoutMs: 1_000, stop: new AbortController().signal };
+  expect(request).not.toHaveProperty('consent');
 });

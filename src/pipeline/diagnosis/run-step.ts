@@ -83,13 +83,16 @@ export function stepsOn(node: StepNode): RunStep {
   };
 }
 
+/** For requests that only read the node. */
+export const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
+
 /** Looks for the pod of a Diagnosis before its first step. */
 export function podLookup(withHost: WithHost) {
   const semaphore = new Semaphore(READING_STEPS_MAX);
   return (pod: PodReference, restMs: number, stop: AbortSignal): Promise<SeenPod> => {
     const timeoutMs = Math.max(Math.min(POD_LOOKUP_MS, restMs), 1);
-    const look = () =>
-      withHost({ timeoutMs, stop }, ({ snapshot }) => podReferenceOn(snapshot(), pod));
+    const request = { timeoutMs, stop, consent: noConsent };
+    const look = () => withHost(request, ({ snapshot }) => podReferenceOn(snapshot(), pod));
     return semaphore.run(look, stop);
   };
 }

@@ -66,8 +66,7 @@ export interface OwnProcessor {
 /** What a step needs of the node while it runs. */
 export interface HostRequest {
   readonly timeoutMs: number;
-  /** Absent: nothing may be changed. */
-  readonly consent?: ProcessorHost['consent'];
+  readonly consent: ProcessorHost['consent'];
   /** The step of a Diagnosis that it is for, the same in every attempt. */
   readonly purpose?: string;
   readonly stop: AbortSignal;
