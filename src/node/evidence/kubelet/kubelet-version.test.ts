@@ -274,6 +274,21 @@ describe('numbers', () => {
   });
 
   test.each([
+    ['alpha.0', 'alpha-1'],
+    ['RC.1', 'alpha'],
+    ['rc.10', 'rc.1x'],
+    ['rc.2', 'rc.1x'],
+    ['k3s10', 'k3s2'],
+    ['rc.9', 'rc.10'],
+    ['rc', 'rc.0'],
+  ])('the pre-release %s is older than %s', (older, newer) => {
+    const of = (prerelease: string) => ({ major: 1, minor: 19, patch: 0, prerelease });
+    expect(compareVersions(of(older), of(newer))).toBeLessThan(0);
+    expect(compareVersions(of(newer), of(older))).toBeGreaterThan(0);
+    expect(compareVersions(of(older), of(older))).toBe(0);
+  });
+
+  test.each([
     ['Kubernetes v1.18.8\n', 'v1.18.8'],
     ['rke2 version v1.28.5+rke2r1 (abc)\n', 'v1.28.5+rke2r1'],
   ])('%j prints %s', (text, version) => {

@@ -52,10 +52,24 @@ export function isOlderThan(version: ComparableVersion, limit: ComparableVersion
   return compareVersions(version, limit) < 0;
 }
 
-/** "alpha" < "beta" < "rc" is alphabetical order; numbers compare as numbers. */
+/** The order of SemVer: part by part, and the shorter one first. "alpha" < "beta" < "rc". */
 function comparePrereleases(left: string | undefined, right: string | undefined): number {
   if (left === undefined || right === undefined) {
     return Number(left === undefined) - Number(right === undefined);
   }
-  return left.localeCompare(right, 'en', { numeric: true });
+  const [lefts, rights] = [left.split('.'), right.split('.')];
+  for (const [index, part] of lefts.entries()) {
+    const other = rights[index];
+    if (other === undefined) return 1;
+    if (part !== other) return compareParts(part, other);
+  }
+  return lefts.length - rights.length;
+}
+
+/** Numbers compare as numbers and are before words; words compare by their ASCII characters. */
+function compareParts(left: string, right: string): number {
+  const [isLeftNumber, isRightNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)];
+  if (isLeftNumber && isRightNumber) return Number(left) - Number(right);
+  if (isLeftNumber !== isRightNumber) return isLeftNumber ? -1 : 1;
+  return left < right ? -1 : 1;
 }
