@@ -14,13 +14,16 @@ export interface Unknown {
   readonly manual?: ManualSteps;
 }
 
-/** "clear" is a claim about the node. "unknown" is a different answer, with its reasons. */
-export interface Verdict<P extends object = object> {
-  readonly state: 'found' | 'clear' | 'unknown';
+interface Judged<P extends object> {
   readonly findings: readonly Finding<P>[];
   /** What could not be determined, also if something was found. */
   readonly unknowns: readonly Unknown[];
 }
+
+/** "clear" is a claim about the node. "unknown" is a different answer, with its reasons. */
+export type Verdict<P extends object = object> =
+  | (Judged<P> & { readonly state: 'found' | 'unknown' })
+  | (Judged<P> & { readonly state: 'clear'; readonly unknowns: readonly [] });
 
 /** The unknown that a failed read causes. */
 export function unknownFrom(
@@ -31,7 +34,9 @@ export function unknownFrom(
 }
 
 /** The verdict from findings and unknowns. With an unknown, the verdict is never `clear`. */
-export function verdictOf<P extends object>(seen: Omit<Verdict<P>, 'state'>): Verdict<P> {
-  if (seen.findings.some(({ state }) => state !== 'benign')) return { state: 'found', ...seen };
-  return { state: seen.unknowns.length > 0 ? 'unknown' : 'clear', ...seen };
+export function verdictOf<P extends object>(seen: Judged<P>): Verdict<P> {
+  const { findings, unknowns } = seen;
+  if (findings.some(({ state }) => state !== 'benign')) return { state: 'found', ...seen };
+  if (unknowns.length > 0) return { state: 'unknown', ...seen };
+  return { state: 'clear', findings, unknowns: [] };
 }
