@@ -45,11 +45,14 @@ const FILES: readonly (readonly [RegExp, readonly Evidence<unknown>[]])[] = [
   [/^(?:dmesg|about)$/, []],
 ];
 
+// "pods.txt: …"; only the mount namespaces are not one file. "pods: …" may be about anything.
+const FILE = /^(?:[^: ]+(?=\.txt: )|mount namespaces(?=: ))/;
+
 export function notedIn(notes: readonly string[]): Noted {
   const of = new Map<Evidence<unknown>, string>();
   const general: string[] = [];
   for (const note of notes) {
-    const [, file = ''] = /^([^:]+?)(?:\.txt)?: /.exec(note) ?? [];
+    const [file = ''] = FILE.exec(note) ?? [];
     const about = FILES.find(([pattern]) => pattern.test(file))?.[1];
     if (!about) general.push(note);
     for (const evidence of about ?? []) {
