@@ -50,24 +50,26 @@ export function isGrantedFor(
   terminal: Terminal,
 ): asked is AgentAnswer {
   if ('failure' in asked) return isGranted(asked, terminal);
-  for (const text of asked.warnings) {
-    const [, field = ''] = FIELD.exec(text) ?? [];
-    failAt(given, 'Warning: ', placeIn(field), text, terminal);
-  }
+  for (const text of asked.warnings) failAt(given, 'Warning: ', placeOf(text), text, terminal);
   if (asked.code < 400) return true;
   const { head, message } = refusalIn(asked);
   const causes = listAt(asked.value, 'details', 'causes') ?? [];
   for (const cause of causes) {
-    const field = textAt(cause, 'field') ?? '';
+    const field = textAt(cause, 'field');
     const text = [field, textAt(cause, 'message')].filter(Boolean).join(': ');
-    failAt(given, head, placeIn(field), text, terminal);
+    failAt(given, head, field ? placeIn(field) : placeOf(text), text, terminal);
   }
-  if (causes.length === 0) failAt(given, head, placeIn(''), message, terminal);
+  if (causes.length === 0) failAt(given, head, placeOf(message), message, terminal);
   return false;
 }
 
 // A warning of an API server is one text: "spec.adjacencyList[2].to[0]: node 1 leads to node 7"
 const FIELD = /^([\w-]+(?:[.][\w-]+|\[[^\]]*\])*): /;
+
+/** The place of the field that a text begins with; without one, the whole object. */
+function placeOf(text: string): Place {
+  return placeIn(FIELD.exec(text)?.[1] ?? '');
+}
 
 /** Not wrapped, so that an editor can open the place in the file. */
 export function failAt(
