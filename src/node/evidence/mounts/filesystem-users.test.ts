@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deadNode, FORCE, holds } from '../../../../test/synthetic-dead-volume.ts';
+import { deadNode, FORCE, holds, withMounts } from '../../../../test/synthetic-dead-volume.ts';
 import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { filesystemUser } from './filesystem-users.ts';
@@ -48,4 +48,13 @@ describe('the file behind a loop device', () => {
       await expect(user).rejects.toMatchObject({ name: 'ReadError', failure, source: path });
     },
   );
+});
+
+test('a filesystem that is the root of a namespace is in use, whatever is open on the node', async () => {
+  const held = holds(deadNode(), 1, { by: 'fd/3', path: '/etc/hosts' });
+  const maker = withMounts(held, (text) => `${text}300 27 0:57 / / rw - ceph x rw\n`);
+  expect(await filesystemUser(FORCE, takeSnapshot(maker.build()))).toEqual({
+    what: 'somebody else has this filesystem mounted',
+    why: expect.stringMatching(/^it is mounted as \/ in the mounts of /),
+  });
 });
