@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/std/counted.ts';
 import { jsonText } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
@@ -38,13 +39,14 @@ export function showLint(
   if (left > 0) write(`and ${left} more: -o json\n`);
   const count = (severity: LintProblem['severity']) =>
     problems.filter((problem) => problem.severity === severity).length;
-  const checked = `${counted(resources, 'resource')} in ${counted(files, 'file')}`;
-  const found = `${counted(count('problem'), 'problem')}, ${counted(count('note'), 'note')}`;
+  const checked = `${countedOrNo(resources, 'resource')} in ${countedOrNo(files, 'file')}`;
+  const found = `${countedOrNo(count('problem'), 'problem')}, ${countedOrNo(count('note'), 'note')}`;
   write(`${checked}: ${found}\n`);
 }
 
-function counted(count: number, noun: string): string {
-  return `${count === 0 ? 'no' : count} ${noun}${count === 1 ? '' : 's'}`;
+/** "no notes", "1 note", "2 notes" */
+function countedOrNo(count: number, noun: string): string {
+  return count === 0 ? `no ${noun}s` : counted(count, noun);
 }
 
 /** The first line is in the form that editors know: file, line, severity, place, what is wrong. */
