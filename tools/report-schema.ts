@@ -89,6 +89,11 @@ const findingReport = named(
   }),
 );
 
+const readFailure = z.enum([
+  ...(['missing', 'denied', 'refused', 'timeout', 'not-asked', 'too-large'] as const),
+  ...(['malformed', 'unsupported', 'exited', 'failed', 'not-recorded'] as const),
+]);
+
 const faultReport = named(
   'FaultReport',
   z.object({
@@ -97,6 +102,7 @@ const faultReport = named(
     references: z.array(text),
     verdict: z.enum(['found', 'clear', 'unknown']),
     reason: text.exactOptional(),
+    failures: z.array(readFailure).exactOptional(),
     findings: z.array(findingReport),
   }),
 );

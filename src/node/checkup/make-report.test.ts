@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AnyFault, Precedence } from '../model/fault.ts';
 import type { Finding, FindingState } from '../model/finding.ts';
-import { verdictOf } from '../model/verdict.ts';
+import { type Unknown, verdictOf } from '../model/verdict.ts';
 import { findingId, type Judged } from './judge-faults.ts';
 import { makeReport } from './make-report.ts';
 
@@ -92,4 +92,19 @@ test('a finding that waits for nobody says nothing of it', () => {
     judged(fault('second'), [finding('active', 'u1')]),
   ]);
   expect(faults[0]?.findings[0]).not.toHaveProperty('waitsFor');
+});
+
+test('a fault lists the failures of its reads, each one once', () => {
+  const unknowns: readonly Unknown[] = [
+    { why: 'a', failures: ['denied', 'timeout'] },
+    { why: 'b', failures: ['denied'] },
+    { why: 'c: permission denied' },
+  ];
+  const verdict = verdictOf({ findings: [], unknowns });
+  const [first, second] = makeReport(NODE, [
+    { fault: fault('unread'), verdict },
+    judged(fault('unclear'), [], 'permission denied'),
+  ]).faults;
+  expect(first?.failures).toEqual(['denied', 'timeout']);
+  expect(second).not.toHaveProperty('failures');
 });

@@ -34,12 +34,14 @@ function harmRank({ verdict }: Judged): number {
 
 function faultReport({ fault, verdict }: Judged, all: readonly Judged[]): FaultReport {
   const { unknowns } = verdict;
+  const failures = new Set(unknowns.flatMap((unknown) => unknown.failures ?? []));
   return {
     name: fault.id,
     title: fault.title,
     references: fault.references,
     verdict: verdict.state,
     ...(unknowns.length > 0 ? { reason: reasonOf(unknowns) } : {}),
+    ...(failures.size > 0 ? { failures: [...failures] } : {}),
     findings: verdict.findings.map((finding) => findingReport(fault, finding, all)),
   };
 }

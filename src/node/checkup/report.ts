@@ -1,5 +1,6 @@
 import type { Action } from '../model/action.ts';
 import type { FindingState, Proof, Step, Subject } from '../model/finding.ts';
+import type { ReadFailure } from '../model/node-reader.ts';
 
 /**
  * What a check says, for programs. It is public: fields are added, never renamed or removed, within
@@ -68,6 +69,8 @@ export interface FaultReport {
   readonly verdict: 'found' | 'clear' | 'unknown';
   /** Why it is unknown, or what could not be judged beside what was found. */
   readonly reason?: string;
+  /** The failures of the reads that led to that reason, each one once: "denied", "timeout". */
+  readonly failures?: readonly ReadFailure[];
   readonly findings: readonly FindingReport[];
 }
 

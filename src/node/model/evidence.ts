@@ -61,10 +61,16 @@ export function optionValue<T>(option: EvidenceOption<T>, options: SnapshotOptio
   return option.read(options[option.name]);
 }
 
+/** Why something is not known, and the failed read if there was one. */
+export interface UnknownReason {
+  readonly why: string;
+  readonly error?: ReadError;
+}
+
 /** A value that could be read, or the reason why not. */
 export type Maybe<T> =
   | { readonly known: true; readonly value: T }
-  | { readonly known: false; readonly why: string; readonly error?: ReadError };
+  | ({ readonly known: false } & UnknownReason);
 
 /** Marks evidence that a fault can do without; its verdict then says less. */
 export interface Optional<T> {

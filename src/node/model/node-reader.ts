@@ -289,6 +289,12 @@ export class ReadError extends Error {
   }
 }
 
+/** The failures of the reads that led to an error; its own if it does not come from others. */
+export function failuresOf({ failure, cause }: ReadError): readonly ReadFailure[] {
+  const causes = [cause].flat().filter((each) => each instanceof ReadError);
+  return causes.length === 0 ? [failure] : [...new Set(causes.flatMap(failuresOf))];
+}
+
 function failureText(failure: ReadFailure, detail: string | undefined): string {
   if (!detail) return FAILURE_TEXT[failure];
   return failure === 'exited' ? `${FAILURE_TEXT.exited}: ${detail}` : detail;

@@ -1,13 +1,15 @@
 import type { ManualSteps } from './action.ts';
-import type { Maybe } from './evidence.ts';
+import type { UnknownReason } from './evidence.ts';
 import type { Finding, Subject } from './finding.ts';
-import type { ReadFailure } from './node-reader.ts';
+import { failuresOf, type ReadError, type ReadFailure } from './node-reader.ts';
 
 /** Something that the fault could not determine, and why. */
 export interface Unknown {
   readonly why: string;
   /** The failure of a read, if that is the only reason. */
   readonly failure?: ReadFailure;
+  /** The failures of all reads that it comes from. */
+  readonly failures?: readonly ReadFailure[];
   /** What it is about; not set if it is about the whole node. */
   readonly subject?: Subject;
   /** What a user can do about it if we must not. */
@@ -26,11 +28,16 @@ export type Verdict<P extends object = object> =
   | (Judged<P> & { readonly state: 'clear'; readonly unknowns: readonly [] });
 
 /** The unknown that a failed read causes. */
-export function unknownFrom(
-  { why, error }: Extract<Maybe<unknown>, { readonly known: false }>,
-  lead = '',
-): Unknown {
-  return { why: `${lead}${why}`, ...(error && { failure: error.failure }) };
+export function unknownFrom({ why, error }: UnknownReason, lead = ''): Unknown {
+  return {
+    ...unknownWith(`${lead}${why}`, error),
+    ...(error && { failure: error.failure }),
+  };
+}
+
+/** An unknown that also has other reasons than the failed read. */
+export function unknownWith(why: string, error: ReadError | undefined): Unknown {
+  return { why, ...(error && { failures: failuresOf(error) }) };
 }
 
 /** The verdict from findings and unknowns. With an unknown, the verdict is never `clear`. */

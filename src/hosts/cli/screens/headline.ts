@@ -3,6 +3,12 @@ import { counted } from '../../../lib/std/counted.ts';
 import type { Style } from '../../../lib/terminal/terminal.ts';
 import type { FaultReport, Report } from '../../../node/checkup/report.ts';
 
+/** A report as a person reads it. */
+export interface ShownReport extends Report {
+  /** The user is not root, and reads were denied. */
+  readonly isDenied?: boolean;
+}
+
 interface Headline {
   readonly text: string;
   readonly tone: Style;
@@ -12,10 +18,12 @@ interface Headline {
  * The result of a check in one sentence, the worst first:
  * "2 faults, 43 findings: leftover-volume-directory 42, orphaned-volume-metadata 1".
  */
-export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
+export function headlineOf({
+  faults,
+  isDenied = false,
+}: Pick<ShownReport, 'faults' | 'isDenied'>): Headline {
   const found = faults.filter(({ verdict }) => verdict === 'found');
   const unknown = faults.filter(({ verdict }) => verdict === 'unknown');
-  const isDenied = unknown.some(({ reason }) => reason === NOT_ROOT);
   const advice = isDenied ? '; not root: use sudo' : '';
   if (found.length > 0) {
     const others = unknown.length > 0 ? `; ${counted(unknown.length, 'other fault')} unknown` : '';
@@ -59,11 +67,12 @@ function toneOf(found: readonly FaultReport[]): Style {
 const NOT_ROOT = 'not root (details: -o json)';
 
 /** Replaces the single denied reads by one reason for a person who is not root. */
-export function withoutDenials(report: Report, isRoot = geteuid?.() === 0): Report {
+export function withoutDenials(report: Report, isRoot = geteuid?.() === 0): ShownReport {
   if (isRoot) return report;
-  const faults = report.faults.map((fault) => {
-    const isDenied = fault.verdict === 'unknown' && /permission denied/.test(fault.reason ?? '');
-    return isDenied ? { ...fault, reason: NOT_ROOT } : fault;
-  });
-  return { ...report, faults };
+  const isDenied = ({ verdict, failures = [] }: FaultReport) =>
+    verdict === 'unknown' && failures.includes('denied');
+  const faults = report.faults.map((fault) =>
+    isDenied(fault) ? { ...fault, reason: NOT_ROOT } : fault,
+  );
+  return { ...report, faults, isDenied: report.faults.some(isDenied) };
 }

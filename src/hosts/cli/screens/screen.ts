@@ -2,19 +2,14 @@ import { counted } from '../../../lib/std/counted.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { gapBetween, labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
-import type {
-  FaultReport,
-  FindingReport,
-  NodeSummary,
-  Report,
-} from '../../../node/checkup/report.ts';
+import type { FaultReport, FindingReport, NodeSummary } from '../../../node/checkup/report.ts';
 import { FINDING_STATES } from '../../../node/model/finding.ts';
 import { adviceLines } from './advice-lines.ts';
 import { findingTable, groupedAlike } from './alike-findings.ts';
 import { closing } from './closing.ts';
 import { fileLines, missingLines } from './examined-lines.ts';
 import { excerpt } from './excerpt.ts';
-import { headlineOf } from './headline.ts';
+import { headlineOf, type ShownReport } from './headline.ts';
 
 const INDENT = '  ';
 const LABEL_COLUMNS = 8;
@@ -46,7 +41,7 @@ interface Shown {
  * The report for a person: the result in the first line, then the node, the findings with the worst
  * first, and last what is clear. One of several similar findings is shown in full, unless all are wanted.
  */
-export function screenOf(report: Report, terminal: Terminal, isFull: boolean): string {
+export function screenOf(report: ShownReport, terminal: Terminal, isFull: boolean): string {
   const shown = report.faults
     .filter(({ verdict }) => verdict === 'found')
     .flatMap((fault) => fault.findings.map((finding) => ({ fault, finding })))

@@ -43,11 +43,14 @@ const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
 /** A node can have several runtimes. The kubelet uses the one that has pods. */
 async function findRuntime(snapshot: Snapshot): Promise<Runtime> {
   const failures: string[] = [];
+  const errors: ReadError[] = [];
   let idle: Runtime | undefined;
   for (const socket of USUAL_SOCKETS) {
     const answered = await attempt(askVersion(snapshot, socket));
     if (!answered.known) {
-      if (!IS_NONE.has(answered.error.failure)) failures.push(`${socket}: ${answered.why}`);
+      if (IS_NONE.has(answered.error.failure)) continue;
+      failures.push(`${socket}: ${answered.why}`);
+      errors.push(answered.error);
       continue;
     }
     if (await hasPods(snapshot, socket)) return answered.value;
@@ -55,7 +58,8 @@ async function findRuntime(snapshot: Snapshot): Promise<Runtime> {
   }
   // A runtime that did not answer may be the one with the pods, so an idle one does not replace it.
   if (failures.length > 0) {
-    throw new ReadError('failed', 'container runtime', `none answers (${failures.join('; ')})`);
+    const detail = `none answers (${failures.join('; ')})`;
+    throw new ReadError('failed', 'container runtime', detail, { cause: errors });
   }
   if (idle) return idle;
   const why = 'no socket at any of the usual places; pass --runtime-endpoint';

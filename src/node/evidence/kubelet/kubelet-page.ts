@@ -31,13 +31,14 @@ export async function firstAnswer<T>(
   what: string,
   ifNone?: string,
 ): Promise<T> {
-  const failures: string[] = [];
+  const cause: ReadError[] = [];
   for (const page of pages) {
     const answered = await attempt(read(page));
     if (answered.known) return answered.value;
-    failures.push(answered.why);
+    cause.push(answered.error);
   }
-  throw new ReadError('failed', what, failures.join('; ') || ifNone);
+  const detail = cause.map(({ message }) => message).join('; ') || ifNone;
+  throw new ReadError('failed', what, detail, { cause });
 }
 
 /** If the kubelet requires a credential, the error says how to get one. */

@@ -61,7 +61,8 @@ function noVersion(tried: readonly Attempt<KubeletVersion>[], { process }: Kubel
     failures.find(({ error }) => error.failure !== 'missing')?.error ??
     {};
   const detail = failures.map(({ why }) => why).join('; ');
-  return new ReadError(failure, 'the version of the kubelet', detail);
+  const cause = failures.map(({ error }) => error);
+  return new ReadError(failure, 'the version of the kubelet', detail, { cause });
 }
 
 async function fromMetrics(snapshot: Snapshot, page: KubeletPage): Promise<KubeletVersion> {

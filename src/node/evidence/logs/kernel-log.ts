@@ -1,4 +1,4 @@
-import { attempt, defineEvidence } from '../../model/evidence.ts';
+import { attempt, defineEvidence, type UnknownReason } from '../../model/evidence.ts';
 import { type LogPlace, originOfLog, ReadError } from '../../model/node-reader.ts';
 import { originText } from '../../model/origin.ts';
 import { JOURNAL_BYTES } from '../limits.ts';
@@ -23,7 +23,7 @@ export const kernelLog = defineEvidence<KubeletLog>({
   collect: async ({ node, logSignatures }) => {
     const signatures = logSignatures.filter(({ log }) => log === 'kernel');
     const asked = { containing: literalsOf(signatures), lastBytes: JOURNAL_BYTES };
-    const unread: string[] = [];
+    const unread: UnknownReason[] = [];
     for (const log of PLACES) {
       const read = await attempt(node.ask('log', { ...asked, log }));
       if (read.known && read.value.linesRead > 0) {
@@ -32,8 +32,10 @@ export const kernelLog = defineEvidence<KubeletLog>({
         const found = logOfLines({ ...read.value, lines }, originOfLog(log), options);
         return { ...found, readAt: node.now() };
       }
-      unread.push(read.known ? `${originText(originOfLog(log))}: it has no lines` : read.why);
+      unread.push(read.known ? { why: `${originText(originOfLog(log))}: it has no lines` } : read);
     }
-    throw new ReadError('missing', 'the log of the kernel', unread.join('; '));
+    const detail = unread.map(({ why }) => why).join('; ');
+    const cause = unread.map(({ error }) => error);
+    throw new ReadError('missing', 'the log of the kernel', detail, { cause });
   },
 });

@@ -3,6 +3,7 @@ import { makeProcess } from '../../../../test/synthetic-kubelet.ts';
 import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
+import type { UnknownReason } from '../../model/evidence.ts';
 import { journalOf, logFiles, rotatedBefore } from './kubelet-log-files.ts';
 
 describe('the part before a rotated file', () => {
@@ -88,7 +89,7 @@ describe('the log files of a kubelet', () => {
     const maker = syntheticWorker({ mounts: [], flags });
     maker.folder('/proc/812/root/logs', names);
     maker.link('/proc/812/fd/1', '/dev/null').link('/proc/812/fd/2', target);
-    const unread: string[] = [];
+    const unread: UnknownReason[] = [];
     const found = await logFiles(takeSnapshot(maker.build()), unread);
     expect(unread).toEqual([]);
     return found.map(({ origin }) => origin);

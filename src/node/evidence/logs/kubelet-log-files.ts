@@ -1,4 +1,4 @@
-import { attempt, type Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot, type UnknownReason } from '../../model/evidence.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { parseArgumentsFile } from '../kubelet/kubelet-config.ts';
 import { LOG_FILES_MAX } from '../limits.ts';
@@ -18,7 +18,10 @@ export interface LogFile {
 }
 
 /** The files that a running kubelet writes to, oldest first; empty if it logs elsewhere. */
-export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<readonly LogFile[]> {
+export async function logFiles(
+  snapshot: Snapshot,
+  unread: UnknownReason[],
+): Promise<readonly LogFile[]> {
   const found = await readOrNote(unread, snapshot.of(kubelet));
   if (!found?.process) return [];
   const { pid, workingFolder } = found.process;
@@ -39,10 +42,10 @@ export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<re
 }
 
 /** The value; undefined if the read failed, which is then noted in `unread`. */
-async function readOrNote<T>(unread: string[], read: Promise<T>): Promise<T | undefined> {
+async function readOrNote<T>(unread: UnknownReason[], read: Promise<T>): Promise<T | undefined> {
   const answer = await attempt(read);
   if (answer.known) return answer.value;
-  unread.push(answer.why);
+  unread.push(answer);
   return undefined;
 }
 
@@ -87,7 +90,7 @@ const OF_KLOG = /^[\w-]+\..+\.log\.INFO\.(\d{8}-\d{6})\.\d+$/;
 async function filesOfKlog(
   { node }: Snapshot,
   { view, path, program }: { view: string; path: string; program: string },
-  unread: string[],
+  unread: UnknownReason[],
 ): Promise<readonly LogFile[]> {
   const read = unlessMissing(node.ask('folder', { path: `${view}${path}` }));
   const names = (await readOrNote(unread, read)) ?? [];
@@ -106,7 +109,7 @@ async function filesOfKlog(
 async function openFiles(
   { node }: Snapshot,
   pid: number,
-  unread: string[],
+  unread: UnknownReason[],
 ): Promise<readonly LogFile[]> {
   const files: LogFile[] = [];
   for (const fd of [1, 2]) {

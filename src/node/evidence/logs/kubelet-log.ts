@@ -1,4 +1,9 @@
-import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import {
+  attempt,
+  defineEvidence,
+  type Snapshot,
+  type UnknownReason,
+} from '../../model/evidence.ts';
 import { type LogPlace, originOfLog, ReadError } from '../../model/node-reader.ts';
 import { type Origin, originText } from '../../model/origin.ts';
 import { JOURNAL_BYTES, JOURNAL_MORE_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';
@@ -26,31 +31,38 @@ export const kubeletLog = defineEvidence<KubeletLog>({
 async function logOf(snapshot: Snapshot): Promise<KubeletLog> {
   const { kubeletLog: named } = snapshot.settings;
   if (named !== undefined) return readLog(snapshot, { file: named }, { file: named });
-  const unread: string[] = [];
+  const unread: UnknownReason[] = [];
   const places = await logFiles(snapshot, unread);
   const reported = await readAll(snapshot, places, unread);
-  if (reported.length > 0) return mergedLogs(reported, unread);
+  if (reported.length > 0) return mergedLogs(reported, unread.map(whyOf));
   const journal = { journal: await journalOf(snapshot) };
   const printed = await attempt(readLog(snapshot, journal, originOfLog(journal)));
-  if (printed.known && hasLines(printed.value)) return mergedLogs([printed.value], unread);
-  unread.push(printed.known ? `${originText(originOfLog(journal))}: it has no lines` : printed.why);
+  if (printed.known && hasLines(printed.value))
+    return mergedLogs([printed.value], unread.map(whyOf));
+  const empty = { why: `${originText(originOfLog(journal))}: it has no lines` };
+  unread.push(printed.known ? empty : printed);
   const usual = await readAll(snapshot, usualFiles(), unread);
-  if (usual.length > 0) return mergedLogs(usual, unread);
-  const detail = `not found; name it with --kubelet-log (${unread.join('; ')})`;
-  throw new ReadError('missing', "the kubelet's log", detail);
+  if (usual.length > 0) return mergedLogs(usual, unread.map(whyOf));
+  const detail = `not found; name it with --kubelet-log (${unread.map(whyOf).join('; ')})`;
+  const cause = unread.map(({ error }) => error);
+  throw new ReadError('missing', "the kubelet's log", detail, { cause });
+}
+
+function whyOf({ why }: UnknownReason): string {
+  return why;
 }
 
 /** The logs that have lines. A missing file is not a failure; any other error is noted. */
 async function readAll(
   snapshot: Snapshot,
   files: readonly LogFile[],
-  unread: string[],
+  unread: UnknownReason[],
 ): Promise<readonly KubeletLog[]> {
   const logs: KubeletLog[] = [];
   for (const file of files) {
     const read = await attempt(readLog(snapshot, { file: file.path }, { file: file.origin }));
     if (!read.known) {
-      if (read.error.failure !== 'missing') unread.push(read.why);
+      if (read.error.failure !== 'missing') unread.push(read);
       continue;
     }
     if (!hasLines(read.value)) continue;
@@ -64,12 +76,12 @@ async function readOlder(
   snapshot: Snapshot,
   file: LogFile,
   { sources }: KubeletLog,
-  unread: string[],
+  unread: UnknownReason[],
 ): Promise<readonly KubeletLog[]> {
   if (!file.isRotated || !sources.every(({ isWhole }) => isWhole)) return [];
   const older = await attempt(rotatedBefore(snapshot, file));
   if (!older.known) {
-    unread.push(older.why);
+    unread.push(older);
     return [];
   }
   return readAll(snapshot, older.value, unread);

@@ -1,4 +1,4 @@
-import { attempt, type Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot, type UnknownReason } from '../../model/evidence.ts';
 import type { ReadError } from '../../model/node-reader.ts';
 import type { SuspectMount } from './suspect-mounts.ts';
 
@@ -10,7 +10,7 @@ export type ProbeResult =
   | { readonly state: 'corrupted'; readonly error: string }
   /** Two tries timed out, or an earlier reader still waits. */
   | { readonly state: 'dead'; readonly text: string }
-  | { readonly state: 'not-probed'; readonly why: string; readonly isNotRecorded?: true };
+  | ({ readonly state: 'not-probed'; readonly isNotRecorded?: true } & UnknownReason);
 
 /** Probes a mount with a reader that may be lost: two tries, the second with a longer limit. */
 export async function resultOf(
@@ -61,5 +61,5 @@ function errorOf(error: ReadError): ProbeResult {
   if (failure === 'missing') return { state: 'alive' };
   const code = codeOf(error) ?? '';
   if (CORRUPTED.has(code)) return { state: 'corrupted', error: code };
-  return { state: 'not-probed', why: message };
+  return { state: 'not-probed', why: message, error };
 }

@@ -1,4 +1,10 @@
-import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import {
+  type Attempt,
+  attempt,
+  defineEvidence,
+  type Snapshot,
+  type UnknownReason,
+} from '../../model/evidence.ts';
 import type { Proof } from '../../model/finding.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
@@ -23,7 +29,7 @@ export type PodLife =
        */
       readonly needsConfirmation?: string;
     }
-  | { readonly state: 'uncertain'; readonly why: string };
+  | ({ readonly state: 'uncertain' } & UnknownReason);
 
 export interface OrphanPods {
   /** Asks no more sources than needed: a sign of life is enough. */
@@ -65,9 +71,9 @@ async function lifeOf(podUid: string, cgroups: Cgroups, snapshot: Snapshot): Pro
     const by = 'a file of a static pod has its uid';
     return { state: 'live', by, origin: files.value.origin };
   }
-  if (!held.known) return { state: 'uncertain', why: held.why };
-  if (!cgroups.known) return { state: 'uncertain', why: cgroups.why };
-  if (!files.known) return { state: 'uncertain', why: files.why };
+  if (!held.known) return { state: 'uncertain', why: held.why, error: held.error };
+  if (!cgroups.known) return { state: 'uncertain', why: cgroups.why, error: cgroups.error };
+  if (!files.known) return { state: 'uncertain', why: files.why, error: files.error };
   const known = { listed, held: held.value, files: files.value };
   return (await goneByKubelet(podUid, known, snapshot)) ?? unknownPod(podUid, known);
 }

@@ -1,4 +1,9 @@
-import { attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import {
+  attempt,
+  defineEvidence,
+  type Snapshot,
+  type UnknownReason,
+} from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { FIRST_PID_NAMESPACE } from '../kernel/host-namespace.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
@@ -34,7 +39,7 @@ export type KubeletService =
     }
   /** Neither a kubelet nor a root directory of one. */
   | { readonly state: 'absent' }
-  | { readonly state: 'uncertain'; readonly why: string };
+  | ({ readonly state: 'uncertain' } & UnknownReason);
 
 export const kubeletService = defineEvidence<KubeletService>({
   id: 'kubelet-service',
@@ -66,7 +71,7 @@ async function runningService(snapshot: Snapshot, found: Kubelet): Promise<Kubel
 async function missingService(snapshot: Snapshot, found: Kubelet): Promise<KubeletService> {
   const all = await snapshot.of(processes);
   const hidden = await hiddenProcesses(snapshot, all);
-  if (hidden !== undefined) return { state: 'uncertain', why: hidden };
+  if (hidden !== undefined) return { state: 'uncertain', ...hidden };
   const unit = await unitOf(snapshot, found);
   const livePods = countLivePods(all);
   const root = found.presence === 'absent' ? undefined : found.root;
@@ -103,10 +108,11 @@ function withoutRoot(unit: ServiceUnit, livePods: number): KubeletService {
 async function hiddenProcesses(
   snapshot: Snapshot,
   all: readonly ProcessEntry[],
-): Promise<string | undefined> {
+): Promise<UnknownReason | undefined> {
   const namespace = await attempt(snapshot.node.ask('link', { path: '/proc/1/ns/pid' }));
   if (!namespace.known) {
-    return `no kubelet process is visible, and the node may hide processes: ${namespace.why}`;
+    const why = `no kubelet process is visible, and the node may hide processes: ${namespace.why}`;
+    return { why, error: namespace.error };
   }
   if (namespace.value === FIRST_PID_NAMESPACE) return undefined;
   // A node inside a container, such as one of kind, sees the processes of its pods.
@@ -115,9 +121,10 @@ async function hiddenProcesses(
     first !== undefined &&
     podOfCgroup(first.cgroups) === undefined &&
     all.some(({ cgroups }) => podOfCgroup(cgroups) !== undefined);
-  return isNode
-    ? undefined
-    : "no kubelet process is visible, but this container may not see the node's processes: run it with hostPID, or on the node";
+  if (isNode) return undefined;
+  const why =
+    "no kubelet process is visible, but this container may not see the node's processes: run it with hostPID, or on the node";
+  return { why };
 }
 
 /** Any sign that a kubelet may run: it started in the meantime, or has another name. */

@@ -1,4 +1,10 @@
-import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import {
+  type Attempt,
+  attempt,
+  defineEvidence,
+  type Snapshot,
+  type UnknownReason,
+} from '../../model/evidence.ts';
 import type { ProcessEntry, ReadError } from '../../model/node-reader.ts';
 import { runtime } from '../containers/runtime.ts';
 import { serviceAt } from '../containers/runtime-names.ts';
@@ -36,7 +42,7 @@ export type RuntimeService =
       readonly livePods: number;
       readonly unit: ServiceUnit;
     }
-  | { readonly state: 'uncertain'; readonly why: string };
+  | ({ readonly state: 'uncertain' } & UnknownReason);
 
 type How = Extract<RuntimeService, { readonly state: 'silent' }>['how'];
 
@@ -54,7 +60,8 @@ export const runtimeService = defineEvidence<RuntimeService>({
     if (!named) {
       const only = '; only --runtime-endpoint names this socket, and not the kubelet';
       const isGiven = snapshot.settings.runtimeEndpoint !== undefined;
-      return { state: 'uncertain', why: `${answered.why}${isGiven ? only : ''}` };
+      const why = `${answered.why}${isGiven ? only : ''}`;
+      return { state: 'uncertain', why, error: answered.error };
     }
     const again =
       named.socket === found.runtimeSocket
@@ -63,7 +70,7 @@ export const runtimeService = defineEvidence<RuntimeService>({
     if (again.known) return { state: 'answers' };
     const { error } = again;
     const how = howOf(error);
-    if (how === undefined) return { state: 'uncertain', why: error.message };
+    if (how === undefined) return { state: 'uncertain', why: error.message, error };
     return silentService(snapshot, found, named, how, error);
   },
 });
@@ -153,7 +160,11 @@ async function silentService(
   if (again.known || changing !== undefined) return { state: 'uncertain', why: changing ?? '' };
   const livePods = countLivePods(all);
   if (how === 'missing' && livePods === 0 && !(await hasPodFolders(snapshot, found))) {
-    return { state: 'uncertain', why: `${first.message}, and there are no pods here` };
+    return {
+      state: 'uncertain',
+      why: `${first.message}, and there are no pods here`,
+      error: first,
+    };
   }
   return {
     state: 'silent',

@@ -1,4 +1,4 @@
-import { attempt, type Snapshot } from '../../model/evidence.ts';
+import { attempt, type Snapshot, type UnknownReason } from '../../model/evidence.ts';
 import {
   type LogLines,
   type LogPlace,
@@ -24,13 +24,13 @@ export interface ServiceUnit {
   /** systemd has no such unit. */
   readonly hasNoUnit: boolean;
   /** Why systemd could not be asked; `isMissing` if the node has no systemctl. */
-  readonly unasked?: { readonly why: string; readonly isMissing: boolean };
+  readonly unasked?: UnknownReason & { readonly isMissing: boolean };
   /** Messages of systemd, the kernel and the service about its exit, oldest first. */
   readonly events: readonly UnitEvent[];
   /** The last lines of the service itself, oldest first. */
   readonly lastLines: readonly UnitLine[];
   /** Logs that could not be read, or not far enough back, and why. */
-  readonly unread: readonly string[];
+  readonly unread: readonly UnknownReason[];
 }
 
 export interface UnitState {
@@ -81,7 +81,7 @@ const LAST_LINES = 3;
 
 /** Only for a service that does not run as it should: this executes programs of the node. */
 export async function serviceUnit(snapshot: Snapshot, asked: UnitQuestion): Promise<ServiceUnit> {
-  const unread: string[] = [];
+  const unread: UnknownReason[] = [];
   const state = asked.isRunning ? NOT_ASKED : await attempt(unitState(snapshot, asked.units));
   const unit = state.known ? state.value : undefined;
   const logs = await logsOf(snapshot, asked, unit?.unit ?? asked.units[0] ?? '', unread);
@@ -90,9 +90,7 @@ export async function serviceUnit(snapshot: Snapshot, asked: UnitQuestion): Prom
   return {
     ...(unit ? { state: unit } : {}),
     hasNoUnit: !asked.isRunning && state.known && unit === undefined,
-    ...(state.known
-      ? {}
-      : { unasked: { why: state.why, isMissing: state.error.failure === 'missing' } }),
+    ...(state.known ? {} : { unasked: { ...state, isMissing: state.error.failure === 'missing' } }),
     events: lines.flatMap((line) => eventsIn(line, asked)),
     lastLines: lines.filter((line) => !isOfSystem(line)).slice(-LAST_LINES),
     unread,
@@ -185,7 +183,7 @@ async function logsOf(
   snapshot: Snapshot,
   { units, programs, files, isRunning }: UnitQuestion,
   unit: string,
-  unread: string[],
+  unread: UnknownReason[],
 ): Promise<readonly ReadLog[]> {
   const ofSystemd = units.map((each) => `UNIT=${each}`);
   const fields = [
@@ -205,12 +203,12 @@ async function logsOf(
     const question = { log, containing, lastBytes: UNIT_LOG_BYTES };
     const read = await attempt(snapshot.node.ask('log', question));
     if (!read.known) {
-      if (!IS_NONE.has(read.error.failure)) unread.push(read.why);
+      if (!IS_NONE.has(read.error.failure)) unread.push(read);
       continue;
     }
     logs.push({ read: read.value, origin: place.origin });
     const cut = place.isOfSystemd ? tooShort(read.value, snapshot.node.now()) : undefined;
-    if (cut !== undefined) unread.push(`${originText(place.origin)}: ${cut}`);
+    if (cut !== undefined) unread.push({ why: `${originText(place.origin)}: ${cut}` });
   }
   return logs;
 }

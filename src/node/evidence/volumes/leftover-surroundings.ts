@@ -70,7 +70,9 @@ async function livesOf(
 ): Promise<ReadonlyMap<string, PodLife>> {
   const asked = await attempt(snapshot.of(orphanPods));
   const lifeOf = async (podUid: string): Promise<PodLife> =>
-    asked.known ? asked.value.lifeOf(podUid) : { state: 'uncertain', why: asked.why };
+    asked.known
+      ? asked.value.lifeOf(podUid)
+      : { state: 'uncertain', why: asked.why, error: asked.error };
   const lives = await Promise.all(
     Array.from(podUids, async (podUid) => [podUid, await lifeOf(podUid)] as const),
   );

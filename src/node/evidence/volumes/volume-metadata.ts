@@ -1,5 +1,11 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { attempt, defineEvidence, optionValue, type Snapshot } from '../../model/evidence.ts';
+import {
+  attempt,
+  defineEvidence,
+  optionValue,
+  type Snapshot,
+  type UnknownReason,
+} from '../../model/evidence.ts';
 import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { METADATA_AGE_MS, METADATA_PODS_MAX } from '../limits.ts';
@@ -34,7 +40,7 @@ export interface LeftMetadata {
 export interface VolumeMetadata {
   readonly left: readonly LeftMetadata[];
   /** Pod directories that could not be read, and why. */
-  readonly unread: readonly string[];
+  readonly unread: readonly UnknownReason[];
   readonly seenAt: Date;
 }
 
@@ -50,19 +56,19 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
     if (uids.length === 0) return { left: [], unread: [], seenAt };
     const { lifeOf } = await snapshot.of(orphanPods);
     const left: LeftMetadata[] = [];
-    const unread: string[] = [];
+    const unread: UnknownReason[] = [];
     let asked = 0;
     for (const podUid of uids.toSorted()) {
       const life = await lifeOf(podUid);
       if (life.state === 'live') continue;
       asked += 1;
       if (asked > METADATA_PODS_MAX) {
-        unread.push(`more than ${METADATA_PODS_MAX} directories of pods that are gone`);
+        unread.push({ why: `more than ${METADATA_PODS_MAX} directories of pods that are gone` });
         break;
       }
       const found = await attempt(leftOf(snapshot, podUid, life, { view, root }));
       if (found.known) left.push(...found.value);
-      else unread.push(found.why);
+      else unread.push(found);
     }
     return { left, unread, seenAt };
   },

@@ -9,7 +9,13 @@ import type { DeadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts
 import { loopOn } from '../../evidence/stacks/thread-stacks.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
+import {
+  type Unknown,
+  unknownFrom,
+  unknownWith,
+  type Verdict,
+  verdictOf,
+} from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn, LOOKS, stuckThread } from './dead-mount.ts';
 import { deadMountState } from './dead-mount-state.ts';
 import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
@@ -101,7 +107,8 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly unknow
   const isWell = result.state === 'alive' && !isSuspectType(mount.fsType);
   if (life?.state === 'uncertain' && !isWell) {
     const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
-    return { unknown: { why: `${dead}whether its pod exists is not known: ${life.why}`, subject } };
+    const why = `${dead}whether its pod exists is not known: ${life.why}`;
+    return { unknown: { ...unknownWith(why, life.error), subject } };
   }
   if (isBrokenAndLive(probe)) return {};
   switch (result.state) {
@@ -110,7 +117,12 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly unknow
     case 'not-probed':
       // What another mount lies over is reached by nobody, and what is of type autofs is no volume.
       return suspect.isVisible && mount.fsType !== 'autofs'
-        ? { unknown: { why: `${mount.target} was not probed: ${result.why}`, subject } }
+        ? {
+            unknown: {
+              ...unknownWith(`${mount.target} was not probed: ${result.why}`, result.error),
+              subject,
+            },
+          }
         : {};
     default:
       return {};

@@ -1,6 +1,7 @@
 import { isCrashLoop, longestLifeS, recentExits } from '../../evidence/services/crash-loop.ts';
 import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
-import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import type { UnknownReason } from '../../model/evidence.ts';
+import { type Unknown, unknownWith, type Verdict, verdictOf } from '../../model/verdict.ts';
 import {
   type KubeletNotRunning,
   notANodeNote,
@@ -29,18 +30,20 @@ export function diagnose({ service }: Evidence): Verdict<KubeletNotRunning> {
       if (isNode(service)) return found(notRunningFinding(service), unknowns);
       const { unasked } = service.unit;
       // A node without systemd has no such program.
-      const more = unasked && !unasked.isMissing ? unknownsOf([unasked.why]) : [];
+      const more = unasked && !unasked.isMissing ? unknownsOf([unasked]) : [];
       return verdictOf({ findings: [notANodeNote(service)], unknowns: [...more, ...unknowns] });
     }
     case 'absent':
       return verdictOf({ findings: [], unknowns: [] });
     case 'uncertain':
-      return verdictOf({ findings: [], unknowns: [{ why: service.why }] });
+      return verdictOf({ findings: [], unknowns: [unknownWith(service.why, service.error)] });
   }
 }
 
-function unknownsOf(unread: readonly string[]): readonly Unknown[] {
-  return unread.map((why) => ({ why: `how the kubelet ended before is not known: ${why}` }));
+function unknownsOf(unread: readonly UnknownReason[]): readonly Unknown[] {
+  return unread.map(({ why, error }) =>
+    unknownWith(`how the kubelet ended before is not known: ${why}`, error),
+  );
 }
 
 function found(

@@ -68,3 +68,9 @@ test('a finding says that systemd could not be asked', async () => {
     expect.objectContaining({ claim: 'systemd could not be asked' }),
   );
 });
+
+test('the report lists a denied read of the processes of the node as a failure', async () => {
+  expect(await answerOn(kubeletNotRunning, 'unclear-not-root')).toMatchObject({
+    failures: ['denied'],
+  });
+});

@@ -42,11 +42,11 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
 function unknownOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Unknown | undefined {
   if (folder.error === undefined || isPile(leftovers)) return undefined;
   if (new Set(leftovers.map(({ volume }) => volume)).size < leftovers.length) return undefined;
+  const lead =
+    `${folder.path} holds ${counted(leftovers.length, 'name')} of leftover directories, ` +
+    'but they could not be read: ';
   return {
-    why:
-      `${folder.path} holds ${counted(leftovers.length, 'name')} of leftover directories, ` +
-      `but they could not be read: ${folder.error.message}`,
-    failure: folder.error.failure,
+    ...unknownFrom({ why: folder.error.message, error: folder.error }, lead),
     subject: { podUid: folder.podUid, path: folder.path },
   };
 }

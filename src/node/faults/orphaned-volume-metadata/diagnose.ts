@@ -2,7 +2,13 @@ import { entriesOf, type KubeletLog, type LogEntry } from '../../evidence/logs/l
 import type { LeftMetadata, VolumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import { originText } from '../../model/origin.ts';
-import { type Unknown, unknownFrom, type Verdict, verdictOf } from '../../model/verdict.ts';
+import {
+  type Unknown,
+  unknownFrom,
+  unknownWith,
+  type Verdict,
+  verdictOf,
+} from '../../model/verdict.ts';
 import { findingOf, type OrphanedVolumeMetadata, subjectOf } from './messages.ts';
 
 export interface Evidence {
@@ -26,7 +32,7 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
   const findings = clean.map((each) => findingOf(each, lastOf(complaints, each.podUid)));
   const unknowns = [
     ...left.filter((each) => !clean.includes(each)).map(unknownOf),
-    ...unread.map((why) => ({ why })),
+    ...unread.map(({ why, error }) => unknownWith(why, error)),
     ...(log.known ? [] : freshUnknowns(metadata.value.left, left, log.why)),
   ];
   return verdictOf({ findings, unknowns });
@@ -51,11 +57,13 @@ function freshUnknowns(
 
 function unknownOf(left: LeftMetadata): Unknown {
   const { life, hindrance, folder } = left;
-  const why =
-    life.state === 'uncertain'
-      ? `${folder}: whether its pod exists is not known: ${life.why}`
-      : `${folder}: more than its file is left of the volume, so it is left alone: ${hindrance}`;
-  return { why, subject: subjectOf(left) };
+  const subject = subjectOf(left);
+  if (life.state === 'uncertain') {
+    const why = `${folder}: whether its pod exists is not known: ${life.why}`;
+    return { ...unknownWith(why, life.error), subject };
+  }
+  const why = `${folder}: more than its file is left of the volume, so it is left alone: ${hindrance}`;
+  return { why, subject };
 }
 
 function lastOf(complaints: readonly LogEntry[], podUid: string): LogEntry | undefined {

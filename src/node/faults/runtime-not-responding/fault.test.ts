@@ -23,3 +23,9 @@ test('a process that has ended, and was not yet reaped, is no pod that runs', as
   const { findings } = await answerOn(runtimeNotResponding, name);
   expect(findings[0]?.summary).toContain('No process of a pod runs.');
 });
+
+test('the report lists a denied read of the socket of the runtime as a failure', async () => {
+  expect(await answerOn(runtimeNotResponding, 'unclear-not-root')).toMatchObject({
+    failures: ['denied'],
+  });
+});

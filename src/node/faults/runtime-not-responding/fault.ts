@@ -1,6 +1,6 @@
 import { type RuntimeService, runtimeService } from '../../evidence/services/runtime-service.ts';
 import { defineFault } from '../../model/fault.ts';
-import { type Verdict, verdictOf } from '../../model/verdict.ts';
+import { unknownWith, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type RuntimeNotResponding, reasons, silentFinding } from './messages.ts';
 
 export const runtimeNotResponding = defineFault({
@@ -32,13 +32,13 @@ function diagnose({ service }: Evidence): Verdict<RuntimeNotResponding> {
     case 'answers':
       return verdictOf({ findings: [], unknowns: [] });
     case 'uncertain':
-      return verdictOf({ findings: [], unknowns: [{ why: service.why }] });
+      return verdictOf({ findings: [], unknowns: [unknownWith(service.why, service.error)] });
     case 'silent':
       return verdictOf({
         findings: [silentFinding(service)],
-        unknowns: service.unit.unread.map((why) => ({
-          why: `the log of the container runtime was not read: ${why}`,
-        })),
+        unknowns: service.unit.unread.map(({ why, error }) =>
+          unknownWith(`the log of the container runtime was not read: ${why}`, error),
+        ),
       });
   }
 }
