@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,13 +28,13 @@ async function listen(behave: RequestListener): Promise<void> {
   await once(server, 'listening');
 }
 
-function run(name: string, timeoutMs = 5_000) {
+function run(name: string, timeoutMs = 5_000, root = hostRoot) {
   const processor = dockerProcessors.find(({ path }) => path === `/processor/${name}`);
   if (!processor) throw new Error(`no processor ${name}`);
   const stop = new AbortController().signal;
   return processor.run({}, {
-    hostRoot,
-    stateFolder: join(hostRoot, 'state'),
+    hostRoot: root,
+    stateFolder: join(root, 'state'),
     timeoutMs,
     stop,
   } as ProcessorHost);
@@ -86,6 +86,15 @@ test('a Docker that hangs, resets or never ends costs its time and no more', asy
   server?.removeAllListeners('request');
   server?.on('request', (_, response) => response.end('x'.repeat(33 * 1024 * 1024)));
   expect(await run('dockerInfoCollector')).toEqual(saying('it answered with more than'));
+});
+
+test('an error that only quotes ENOENT does not mean that there is no Docker', async () => {
+  const elsewhere = join(hostRoot, 'ENOENT');
+  mkdirSync(join(elsewhere, 'run'), { recursive: true });
+  writeFileSync(join(elsewhere, 'run/docker.sock'), '');
+  expect(await run('dockerInfoCollector', 5_000, elsewhere)).toEqual(
+    saying('Docker does not answer'),
+  );
 });
 
 test('reports a node without Docker', async () => {

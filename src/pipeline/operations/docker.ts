@@ -82,7 +82,7 @@ async function ask(path: string, { hostRoot, timeoutMs, stop }: ProcessorHost) {
   );
   if ('refused' in exchanged) return { failure: `Docker: ${exchanged.refused}` };
   if (!('lost' in exchanged)) return exchanged;
-  const isAbsent = exchanged.lost.includes('ENOENT');
+  const isAbsent = exchanged.code === 'ENOENT';
   const failure = isAbsent
     ? `there is no Docker on this node: nothing is at ${SOCKET}; containerCollector asks the runtime`
     : `Docker does not answer at ${SOCKET}: ${exchanged.lost}`;

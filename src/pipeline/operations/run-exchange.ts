@@ -40,7 +40,11 @@ export function exchangeLimits(timeoutMs: number, stop: AbortSignal): ExchangeLi
 export type Exchanged =
   | { readonly status: number; readonly location: string | undefined; readonly bytes: Buffer }
   | { readonly refused: string }
-  | { readonly lost: string };
+  | {
+      readonly lost: string;
+      /** The error code of the system: "ENOENT", "ECONNREFUSED". */
+      readonly code?: string;
+    };
 
 /** One request on a connection of its own, and an answer of bounded size within its time. */
 export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise<Exchanged> {
@@ -51,7 +55,9 @@ export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise
   } catch (error) {
     if (error instanceof ForbiddenAddressError) return { refused: error.message };
     if (stop.aborted) return { lost: 'stopped' };
-    return { lost: late.aborted ? `no whole answer within ${timeoutMs} ms` : messageOf(error) };
+    if (late.aborted) return { lost: `no whole answer within ${timeoutMs} ms` };
+    const { code } = error as NodeJS.ErrnoException;
+    return { lost: messageOf(error), ...(typeof code === 'string' && { code }) };
   }
 }
 
