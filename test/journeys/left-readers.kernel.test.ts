@@ -156,7 +156,7 @@ const IMPOSTOR = [
 
 describe('a process that only has the name of a reader', () => {
   it.each([
-    ['alive', 0, 'nobody has killed it'],
+    ['alive', 0, 'it was not killed'],
     ['killed', 65534, 'it is not of root'],
   ])('%s, of user %i: is not trusted', async (life, user, why) => {
     const { node, target } = await makeHung(REST, { loop: 'failing' });

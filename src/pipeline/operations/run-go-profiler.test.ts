@@ -72,7 +72,7 @@ test.each([
 
 test.each([
   [302, 'it sends us elsewhere, and we do not go'],
-  [401, 'it wants another credential'],
+  [401, 'it requires another credential'],
   [404, 'HTTP 404'],
 ])('a response with status %i is reported', async (status, text) => {
   let count = 0;
@@ -121,6 +121,6 @@ test('a token goes only to the server that its file names, and that has proved w
   expect(await asked(plain, 'mine')).toEqual(saying('only shown where TLS is spoken'));
   expect(await asked(source, 'strange')).toEqual(saying('certificate'));
   expect(seen).toEqual([]);
-  expect(await asked(source, 'mine')).toEqual(saying('it wants another credential'));
+  expect(await asked(source, 'mine')).toEqual(saying('it requires another credential'));
   expect(seen).toEqual(['Bearer hunter2']);
 });

@@ -122,7 +122,7 @@ function pageOf(base: URL, type: (typeof TYPES)[number], timeoutMs: number): URL
 
 function statusText(status: number): string {
   if (status === 401 || status === 403) {
-    return `HTTP ${status}: it wants another credential; put one on the node and name it in ${ASKED}.credential`;
+    return `HTTP ${status}: it requires another credential; put one on the node and name it in ${ASKED}.credential`;
   }
   const isElsewhere = status >= 300 && status < 400;
   return `HTTP ${status}${isElsewhere ? ': it sends us elsewhere, and we do not go' : ''}`;

@@ -248,7 +248,7 @@ describe('numbers', () => {
   });
 
   test.each(['', 'v1', 'v1.18', 'v1.18.x', 'v1.18.8 (abc)', 'v1.18.8\n- x', '1.1.1'.repeat(99)])(
-    '%j is no version',
+    '%j is not a version',
     (text) => expect(() => parseVersionNumber(text, 'x')).toThrow(ReadError),
   );
 

@@ -84,7 +84,7 @@ export function parseBuildInfo(metrics: string, origin: string | Origin): Versio
   if (text === undefined) throw new ReadError('malformed', origin, 'no kubernetes_build_info');
   const version = parseVersionNumber(text, origin);
   // v0.0.0-master+$Format:%H$: built without a version, as edgecore is.
-  if (version.major === 0) throw new ReadError('unsupported', origin, `${text} is no version`);
+  if (version.major === 0) throw new ReadError('unsupported', origin, `${text} is not a version`);
   return version;
 }
 

@@ -200,7 +200,7 @@ async function resolvedRoot(
     const detail = `the kubelet root does not exist (named by ${rootOrigin})`;
     throw new ReadError('missing', cleanPath(path), detail);
   }
-  if (root === '/') throw new ReadError('unsupported', path, 'this can be no kubelet root');
+  if (root === '/') throw new ReadError('unsupported', path, 'this cannot be a kubelet root');
   const configuredRoot = cleanPath(path);
   return { root, rootOrigin, ...(configuredRoot === root ? {} : { configuredRoot }) };
 }

@@ -87,7 +87,7 @@ describe('a reader that an earlier check left behind', () => {
     ['whose parent is still running', { parent: 701 }, 'MainThread (pid 701) lives'],
     ['that was just started', { startTime: '99500' }, 'only a moment ago'],
     ['of another user than root', { uid: '1000\t0\t0\t0' }, 'it is not of root'],
-    ['that was not killed', { pending: '0000000000004000' }, 'nobody has killed it'],
+    ['that was not killed', { pending: '0000000000004000' }, 'it was not killed'],
     ['that removes', { call: 'unlinkat' }, 'in no call that only reads'],
     ['that writes', { call: null }, 'in no call that only reads'],
   ])('is not a process %s', async (_, reader, why) => {

@@ -83,7 +83,7 @@ async function judge(snapshot: Snapshot, pid: number): Promise<LeftReader | stri
   if (!status.known) return status.error.failure === 'missing' ? ENDED : status.why;
   if (!isRoots(status.value)) return 'it is not of root';
   if (!isKilled(status.value) && !(await isStray(snapshot, pid, status.value))) {
-    return 'nobody has killed it, so it still works for somebody';
+    return 'it was not killed, so it may still be in use';
   }
   const threads = await attempt(node.ask('threads', { threadsOf: pid }));
   if (!threads.known) return threads.why;

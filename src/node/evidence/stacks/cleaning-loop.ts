@@ -40,7 +40,7 @@ function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): Proof
   // A cleanup that began earlier has ended, or the health check would fail.
   const isOver = said && began !== undefined && now.getTime() - began > CLEANING_WELL_MS;
   if (last?.isInHousekeeping && !isOver && silenceMs >= CLEANING_SILENCE_MS) {
-    const claim = 'the sync loop began to clean up, and the log goes on without a word of it';
+    const claim = 'the sync loop began to clean up, and the log does not mention it afterwards';
     return { claim, text: last.entry.text, origin: last.entry.origin };
   }
   const skipped = entriesOf(log, 'sync-skipped').at(-1);

@@ -23,7 +23,7 @@ const PRERELEASE = /^-((?:alpha|beta|rc)(?:\.\d{1,6})*)(?![0-9A-Za-z])/;
 export function parseVersionNumber(text: string, source: string | Origin): VersionNumber {
   const trimmed = text.trim();
   const found = trimmed.length > VERSION_CHARACTERS_MAX ? null : VERSION.exec(trimmed);
-  if (!found) throw new ReadError('malformed', source, 'this is no version');
+  if (!found) throw new ReadError('malformed', source, 'this is not a version');
   const [, major, minor, patch, suffix = ''] = found;
   const prerelease = PRERELEASE.exec(suffix)?.[1];
   return defined({

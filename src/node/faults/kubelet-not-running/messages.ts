@@ -72,12 +72,12 @@ function howToStart(
     CRICTL,
     ...(state?.enabled === 'masked' ? [{ command: `systemctl unmask ${unit}` }] : []),
     ...(state?.active === 'failed' ? [{ command: `systemctl reset-failed ${unit}` }] : []),
-    isCrashLoop ? { text: MEND, ...start } : start,
+    isCrashLoop ? { text: FIX_FIRST, ...start } : start,
     { command: `systemctl --no-pager status ${unit}` },
   ];
 }
 
-const MEND = 'mend what its last log lines name; then systemd starts it again by itself, or:';
+const FIX_FIRST = 'fix what its last log lines report; then systemd starts it again by itself, or:';
 
 const CRICTL: Step = { command: 'crictl --timeout 5s version' };
 

@@ -45,7 +45,7 @@ export function logFindings(log: TeardownLog): readonly Found[] {
   return [...renamed, ...met];
 }
 
-/** It would try again within minutes: where its log goes on without a word of it, that is over. */
+/** It would try again within minutes: if its log does not mention it afterwards, that is over. */
 function isLongAgo({ last }: TeardownFailure, { until }: TeardownLog): boolean {
   return last.time !== undefined && until !== undefined && !isRecent(last.time, until);
 }
