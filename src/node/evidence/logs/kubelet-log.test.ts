@@ -3,8 +3,8 @@ import { ALL_SIGNATURES } from '../../../../test/log-wordings.ts';
 import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
 import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
-import type { SnapshotOptions } from '../../model/evidence.ts';
-import type { LogLines, LogPlace } from '../../model/node-reader.ts';
+import { attempt, type SnapshotOptions } from '../../model/evidence.ts';
+import { failuresOf, type LogLines, type LogPlace } from '../../model/node-reader.ts';
 import { originText } from '../../model/origin.ts';
 import { bundleOfFiles, filesOfBundle } from '../../recording/bundle.ts';
 import { RecordedNode } from '../../recording/recorded-node.ts';
@@ -174,6 +174,13 @@ test('reads the journal also if nothing is known of the kubelet', async () => {
     said: [expect.stringContaining('sync-loop journalctl')],
     unread: [expect.stringContaining('/proc')],
   });
+});
+
+test('a log that is not found has the failures of all its places', async () => {
+  const maker = nodeWith().set('log', question(JOURNAL), { failure: 'denied' });
+  const read = await attempt(takeSnapshot(maker.build()).of(kubeletLog));
+  expect(read).toMatchObject({ error: { failure: 'missing' } });
+  expect(read.known ? [] : failuresOf(read.error)).toContain('denied');
 });
 
 test('a redacted log gives the same entries', async () => {
