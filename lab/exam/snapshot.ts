@@ -48,6 +48,8 @@ const ASIDE: readonly ((line: string) => boolean)[] = [
   // A real kubelet writes the hosts file of a container if it already knows the pod's address;
   // otherwise the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods..."
   (line) => /(^file \S+\/etc-hosts|^mount in .*: \/etc\/hosts) /.test(line),
+  // The shell that sets up a container: a busy machine takes longer than a young process has.
+  (line) => line.startsWith('process sh -c \nread -r _\n'),
 ];
 
 /**
@@ -58,8 +60,8 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   const tables = mountTablesHere();
   const own = [...tables.values()][0] ?? [];
   const things = await thingsOf(runtime);
-  const files = FOLDERS.map((folder) => filesIn(folder, servedTargets(own)));
   const processes = processesHere().map((each) => ({ ...each, words: withPod(each, things) }));
+  const files = FOLDERS.map((folder) => filesIn(folder, servedTargets(own)));
   const lines = [
     ...[...tables].flatMap(([namespace, table], at) =>
       at === 0 ? table.map(mountLine) : linesInside(namespace, table, processes),

@@ -221,7 +221,7 @@ describe('a recovery does nothing', () => {
     expect(mountLine(node, subpath.target)).toBeUndefined();
     expect([...refusals]).toEqual([
       'the evidence cannot be saved',
-      `our folder ${node.stateFolder} cannot be used`,
+      `our directory ${node.stateFolder} cannot be used`,
       'the journal cannot be written',
     ]);
   });

@@ -44,7 +44,7 @@ export function unusableFolder(
   folder: string,
   { why, todo }: DiskAdvice,
 ): { readonly isOpen: false } & Failure {
-  const what = `our folder ${folder} cannot be used`;
+  const what = `our directory ${folder} cannot be used`;
   return { isOpen: false, what, why, todo: `nothing was changed; ${todo}` };
 }
 

@@ -142,7 +142,7 @@ function otherRuntime({ socket }: RemoveContainer, now: string): Outcome {
 
 function hasLogPath(here: UnloggedContainer | undefined): Outcome {
   const why = here
-    ? `its log path is the folder ${here.logPath}`
+    ? `its log path is the directory ${here.logPath}`
     : 'the runtime reports an absolute log path for it';
   return refused('the container does no harm', why, CHECK_AGAIN);
 }

@@ -114,7 +114,7 @@ function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Se
     case 'NothingToDelete':
       return `${which}; the kubelet works in a directory${folder} where nothing matches, and collects it like any other.`;
     case 'LogPathIsFolder':
-      return `${nameOf(container)} has the folder ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
+      return `${nameOf(container)} has the directory ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
     default:
       return `${which}, so the kubelet ${stopText(sweep) ? 'will try to' : 'will'} delete entries of its own working directory${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopText(sweep)}.`;
   }

@@ -208,7 +208,7 @@ function basesProof({ folder, life }: FolderFacts, { around }: LeftoverFolders):
     const stuck =
       life?.state === 'orphan' ? ': while it is there, older kubelets go on complaining' : '';
     return {
-      claim: `the volume's own folder ${base.volume} is still there${how}, and stays${stuck}`,
+      claim: `the volume's own directory ${base.volume} is still there${how}, and stays${stuck}`,
       ...(own ? { text: own.namespace.table.lineText(own.mount) } : {}),
       origin: own ? own.namespace.table.origin : { file: base.path },
     };
