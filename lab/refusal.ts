@@ -25,10 +25,11 @@ const PAGE_COLUMNS = 80;
 export function reportRefusals(spec: CommandSpec): CommandSpec {
   return {
     ...spec,
-    run: async (args, options, terminal) => {
+    load: async () => async (args, options, terminal) => {
       const width = Number.isFinite(terminal.width) ? terminal.width : PAGE_COLUMNS;
       try {
-        return await spec.run(args, options, { ...terminal, width });
+        const handler = await spec.load();
+        return await handler(args, options, { ...terminal, width });
       } catch (error) {
         terminal.progress('');
         if (!(error instanceof Refusal)) throw error;

@@ -12,6 +12,14 @@ declare class TextEncoder {
   encodeInto(text: string, target: Uint8Array): { written: number };
 }
 
+declare const performance: { now(): number };
+
+type Timer = number | object;
+declare function setTimeout(run: () => void, afterMs: number): Timer;
+declare function clearTimeout(timer: Timer): void;
+declare function setInterval(run: () => void, eachMs: number): Timer;
+declare function clearInterval(timer: Timer): void;
+
 declare const crypto: {
   subtle: { digest(algorithm: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> };
 };

@@ -1,7 +1,8 @@
 import { SeenWaits } from '../../src/hosts/cli/input/seen-waits.ts';
-import { runCheck } from '../../src/hosts/local-node/run-check.ts';
+import { bundleOf } from '../../src/hosts/local-node/save-bundle.ts';
 import { systemTerminal } from '../../src/lib/terminal/terminal.ts';
 import { replayCheck } from '../../src/node/checkup/replay.ts';
+import { runCheck } from '../../src/node/checkup/run-check.ts';
 import { deadVolumeMount } from '../../src/node/faults/dead-volume-mount/fault.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';
@@ -26,8 +27,8 @@ for (const isSecond of [false, true]) {
   const { report } = looked;
   reported.push(report.faults[0]?.findings);
   if (isSecond) {
-    const bundle = JSON.parse(JSON.stringify(looked.bundle().settings)) as object;
-    const replayed = { ...looked.bundle(), settings: { ...bundle } };
+    const bundle = JSON.parse(JSON.stringify(bundleOf(looked).settings)) as object;
+    const replayed = { ...bundleOf(looked), settings: { ...bundle } };
     reported.push((await replayCheck(replayed, faults, undefined)).faults[0]?.findings);
   }
 }

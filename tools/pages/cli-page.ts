@@ -8,7 +8,7 @@ import { code, fenced, tableOf } from './markdown.ts';
 /** The command line with the commands of the lab, to read and not to run. */
 export function wholeProgram(): Program {
   const serve = async () => (await import('../../src/hosts/agent/serve.ts')).serve;
-  return new Program(commandSections(serve, labCommands), async () => {});
+  return new Program(commandSections(serve, labCommands));
 }
 
 /** docs/reference/cli.md: the `--help` of all commands on one page. */

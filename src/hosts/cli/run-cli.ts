@@ -1,12 +1,12 @@
 import { geteuid } from 'node:process';
-import { type Command, CommanderError, Option } from 'commander';
+import { CommanderError, Option } from 'commander';
 import { terminalText } from '../../lib/std/terminal-text.ts';
 import type { CommandSpec } from '../../lib/terminal/command-spec.ts';
 import { EXIT, systemTerminal, UsageError } from '../../lib/terminal/terminal.ts';
 import type { NamedOption } from './command-line/check-options.ts';
 import { commandSections, type OtherHosts } from './command-line/commands.ts';
 import { normalizeArguments } from './command-line/normalize-arguments.ts';
-import { Program } from './command-line/program.ts';
+import { Program, type TypedCommand } from './command-line/program.ts';
 
 /** Runs one command of a person on a node, and returns the exit code. */
 export async function runCli(args: readonly string[], hosts: OtherHosts): Promise<number> {
@@ -30,19 +30,7 @@ async function codeOf(args: readonly string[], hosts: OtherHosts): Promise<numbe
     return EXIT.clear;
   }
   const labCommands = args.includes('lab') ? await hosts.lab() : [];
-  let code: number = EXIT.clear;
-  const sections = commandSections(hosts.serve, labCommands);
-  const program = new Program(sections, async (spec, name, given, options) => {
-    const terminal = systemTerminal(options);
-    terminal.hint(hintWithoutRoot(spec, options));
-    const named = namedIn(spec, options);
-    if (named.length > 0) {
-      const { checkOptions } = await import('./command-line/check-options.ts');
-      await checkOptions(name, named, { ...options }, terminal);
-    }
-    code = await spec.run(given, options, terminal);
-  });
-  for (const parser of withSubcommands(program)) parser.exitOverride();
+  const program = new Program(commandSections(hosts.serve, labCommands));
   try {
     const asked = normalizeArguments(
       args,
@@ -51,16 +39,28 @@ async function codeOf(args: readonly string[], hosts: OtherHosts): Promise<numbe
     );
     if (asked[0] === 'help' && asked.includes('--all')) {
       process.stdout.write(program.allCommands());
-      return code;
+      return EXIT.clear;
     }
-    await program.parseAsync(asked.length === 0 ? ['--help'] : asked, { from: 'user' });
-    return code;
+    const typed = program.typedIn(asked.length === 0 ? ['--help'] : asked);
+    return typed ? await run(typed) : EXIT.clear;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(terminalText(`kubediag: ${error.message}\n`));
     return EXIT.usage;
   }
+}
+
+async function run({ spec, name, args, options }: TypedCommand): Promise<number> {
+  const terminal = systemTerminal(options);
+  terminal.hint(hintWithoutRoot(spec, options));
+  const named = namedIn(spec, options);
+  if (named.length > 0) {
+    const { checkOptions } = await import('./command-line/check-options.ts');
+    await checkOptions(name, named, { ...options }, terminal);
+  }
+  const handler = await spec.load();
+  return handler(args, options, terminal);
 }
 
 /** Printed first: it is why most of what follows is unknown. A check says so in its report. */
@@ -80,10 +80,6 @@ function namedIn(spec: CommandSpec, options: object): readonly NamedOption[] {
   });
   const rank = ({ names }: NamedOption) => (names === 'host-root' ? 0 : 1);
   return given.toSorted((left, right) => rank(left) - rank(right));
-}
-
-function withSubcommands(parser: Command): readonly Command[] {
-  return [parser, ...parser.commands.flatMap(withSubcommands)];
 }
 
 /**

@@ -9,8 +9,12 @@ import {
   tried,
 } from '../../lib/state/state-folder.ts';
 import type { Report } from '../../node/checkup/report.ts';
+import type { CheckResult } from '../../node/checkup/run-check.ts';
+import { redactionRules } from '../../node/faults/index.ts';
 import { type Bundle, filesOfBundle, packBundle } from '../../node/recording/bundle.ts';
 import { BundleError } from '../../node/recording/bundle-error.ts';
+import { redactAnswers } from '../../node/redaction/redact.ts';
+import { VERSION } from './product-version.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 /** Bundles that are retained. A bundle has a few hundred kilobytes on a large node. */
@@ -27,6 +31,17 @@ export interface Unsaved {
 // 20261115T102233-3f9a1c.tgz
 export function bundleNameOf({ node }: Pick<Report, 'node'>, findingId: string): string {
   return `${node.time.replace(/[-:]|\.\d+Z$/g, '')}-${findingId}.tgz`;
+}
+
+/** What a check read, without private data. */
+export function bundleOf({ recording, report, settings }: CheckResult): Bundle {
+  const { clock, answers } = recording;
+  return {
+    recording: { clock, answers: redactAnswers(answers, redactionRules) },
+    madeBy: VERSION,
+    tookMs: report.node.tookMs,
+    settings: { ...settings },
+  };
 }
 
 /** Saves the evidence of a recovery below the state directory. */

@@ -1,12 +1,11 @@
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
+import type { CheckListener } from '../../node/checkup/run-check.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
 import type { Settled } from '../../node/repair/settle-unfinished.ts';
 import type { WithHost } from '../../pipeline/operations/processor-host.ts';
 import { earlierActions } from './earlier-actions.ts';
 import { openLiveNode } from './open-live-node.ts';
 import { type ManagedNode, openRepairOn } from './open-repair.ts';
-import { type CheckListener, runCheck } from './run-check.ts';
-import { bundleNameOf, saveBundle } from './save-bundle.ts';
+import { bundleNameOf, bundleOf, saveBundle } from './save-bundle.ts';
 
 export interface StepListener extends CheckListener {
   /** Called with the actions that an earlier crash interrupted, and how they were settled. */
@@ -30,16 +29,11 @@ export function stepHosts(managed: ManagedNode, listener: StepListener): WithHos
     };
     try {
       return await use({
-        snapshot: () => takeSnapshot(node, settings),
-        judge: async (fault, only) => {
-          const asked = { faults: [fault], settings, only, timeoutMs };
-          const looked = await runCheck(node, asked, listener);
-          const [judged] = looked.judged;
-          if (!judged) throw new Error(`nobody judged ${fault.id}`);
-          const storeEvidence = (id: string) =>
-            saveBundle(looked.bundle(), stateFolder, bundleNameOf(looked.report, id));
-          return { verdict: judged.verdict, storeEvidence };
-        },
+        node,
+        settings,
+        listener,
+        saveEvidence: (checked, id) =>
+          saveBundle(bundleOf(checked), stateFolder, bundleNameOf(checked.report, id)),
         consent,
         openRepair,
         earlierActions: async () => {

@@ -65,9 +65,16 @@ export interface CommandSpec extends CommandHelp {
   readonly needsRoot?: boolean;
   /** Whether everything after the first argument belongs to another command: `lab run ls -l`. */
   readonly passesOptionsOn?: boolean;
-  /** Returns the exit code. */
-  readonly run: (args: readonly string[], options: object, terminal: Terminal) => Promise<number>;
+  /** Loads the code of the command: `version` does not wait for `recover`. */
+  readonly load: () => Promise<CommandHandler>;
 }
+
+/** Runs a command, and returns the exit code. */
+export type CommandHandler<O = object> = (
+  args: readonly string[],
+  options: O,
+  terminal: Terminal,
+) => Promise<number> | number;
 
 /** Commands with a common prefix: `kubediag lab up`. */
 export interface CommandGroup extends CommandHelp {
@@ -76,18 +83,11 @@ export interface CommandGroup extends CommandHelp {
 
 type Definition<O extends readonly OptionSpec[]> = Omit<
   CommandSpec,
-  'run' | 'options' | 'arguments'
+  'load' | 'options' | 'arguments'
 > & {
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
-  /** Loads the code of the command: `version` does not wait for `recover`. */
-  readonly load: () => Promise<
-    (
-      args: readonly string[],
-      options: OptionsOf<O> & GlobalOptions,
-      terminal: Terminal,
-    ) => Promise<number> | number
-  >;
+  readonly load: () => Promise<CommandHandler<OptionsOf<O> & GlobalOptions>>;
 };
 
 export function option<const F extends string, const M extends Partial<OptionSpec> = object>(
@@ -111,16 +111,8 @@ export function command<const O extends readonly OptionSpec[] = []>({
   load,
   ...definition
 }: Definition<O>): CommandSpec {
-  return {
-    arguments: [],
-    options: [],
-    ...definition,
-    run: async (args, options, terminal) => {
-      const handler = await load();
-      // The parser has built the options from this table.
-      return handler(args, options as OptionsOf<O> & GlobalOptions, terminal);
-    },
-  };
+  // The parser builds the options from this table.
+  return { arguments: [], options: [], ...definition, load: load as CommandSpec['load'] };
 }
 
 /** For a handler that does not use the arguments of its command. */

@@ -136,6 +136,13 @@ export interface NodeReader {
   ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>>;
 }
 
+/** A question that is not answered yet, and how long that may go on. */
+export interface LongWait {
+  readonly source: string;
+  readonly waitedMs: number;
+  readonly limitMs: number;
+}
+
 export interface FileStatus {
   readonly type: 'file' | 'folder' | 'link' | 'socket' | 'other';
   /** Octal permission bits as a number, for example 0o755. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Answer,
+  type LongWait,
   type NodeReader,
   type Question,
   type QuestionKind,
@@ -18,7 +19,6 @@ import {
 } from './limits.ts';
 import { isLongTable, liesOn, placeOf, reachOf } from './reach.ts';
 import {
-  type LongWait,
   longWait,
   type OwnCommand,
   type ReaderEvents,

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
-import { type Answer, type Question, type QuestionKind, ReadError } from '../model/node-reader.ts';
+import {
+  type Answer,
+  type LongWait,
+  type Question,
+  type QuestionKind,
+  ReadError,
+} from '../model/node-reader.ts';
 import {
   PATIENT_MS,
   QUESTION_MS,
@@ -34,13 +40,6 @@ export interface Waiting {
   readonly place: string;
   readonly resolve: (answer: Answer<QuestionKind>) => void;
   readonly reject: (error: ReadError) => void;
-}
-
-/** A question that is not answered yet, and how long that may go on. */
-export interface LongWait {
-  readonly source: string;
-  readonly waitedMs: number;
-  readonly limitMs: number;
 }
 
 export interface ReaderEvents {

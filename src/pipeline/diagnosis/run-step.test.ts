@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { answerOn, fixtureAt } from '../../../test/fault-fixtures.ts';
+import { hostOn } from '../../../test/synthetic-host.ts';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
-import { checkUp, findingId } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.ts';
+import type { NodeReader } from '../../node/model/node-reader.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts';
@@ -24,7 +24,7 @@ async function activeIn(fixture: string): Promise<FaultReport['findings']> {
 class Patient {
   readonly intents: Intent[] = [];
   readonly done: JournalRecord[] = [];
-  readonly cured = new Set<string>();
+  readonly unmounted = new Set<string>();
   readonly fixture: string;
 
   constructor(fixture = BROKEN) {
@@ -36,22 +36,19 @@ class Patient {
     use: (host: ProcessorHost) => Promise<T>,
   ): Promise<T> => {
     const { recording, settings } = await fixtureAt(`stale-subpath-mount/${this.fixture}`);
-    const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
-    return use({
-      ...request,
-      snapshot,
-      judge: async (fault, only) => {
-        const [judged] = await checkUp([fault], snapshot(), only);
-        if (!judged) throw new Error('no verdict');
-        const left = judged.verdict.findings.filter(
-          (each) => !this.cured.has(findingId(fault, each)),
-        );
-        const verdict =
-          left.length === 0
-            ? ({ state: 'clear', findings: [], unknowns: [] } as const)
-            : { ...judged.verdict, findings: left };
-        return { verdict, storeEvidence: async () => ({ path: '/stored' }) };
+    const recorded = new RecordedNode(recording);
+    const node: NodeReader = {
+      now: () => recorded.now(),
+      ask: async (kind, question) => {
+        const answer = await recorded.ask(kind, question);
+        const isTable = 'path' in question && question.path.endsWith('/mountinfo');
+        return isTable ? this.#withoutUnmounted(answer as string) : answer;
       },
+    };
+    const host = hostOn(node, {
+      ...request,
+      settings,
+      saveEvidence: async () => ({ path: '/stored' }),
       openRepair: async () => ({
         isOpen: true,
         settled: [],
@@ -63,13 +60,17 @@ class Patient {
         },
       }),
       earlierActions: async () => ({ isKnown: true, done: this.done }),
-      stateFolder: '/nowhere',
-      hostRoot: '/',
     });
+    return use(host);
   };
 
+  #withoutUnmounted(table: string): string {
+    const isLeft = (line: string) => !this.unmounted.has(line.split(' ')[4] ?? '');
+    return table.split('\n').filter(isLeft).join('\n');
+  }
+
   #wasDone(entry: number, intent: Intent): void {
-    this.cured.add(intent.finding);
+    if (intent.action.kind === 'unmount') this.unmounted.add(intent.action.target);
     const by = { pid: 812, user: 'ada' };
     const when = { at: '2026-01-02T03:04:05Z', boot: 'b1', event: 'concluded' } as const;
     this.done.push({ entry, ...when, by, ...intent, outcome: { state: 'done' } });
@@ -191,14 +192,15 @@ test('an approval covers its plan only: further findings wait again', async () =
 test('lists approved actions while others wait for approval', async () => {
   const several = await activeIn(SEVERAL);
   const [first, second, ...others] = several.map(({ id }) => id);
-  if (first === undefined || second === undefined) throw new Error('too few findings');
+  const mount = several[1]?.subject.mount;
+  if (first === undefined || second === undefined || !mount) throw new Error('too few findings');
   const patient = new Patient(SEVERAL);
   // One of them comes when the others were approved.
-  patient.cured.add(second);
+  patient.unmounted.add(mount);
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   await walk.drive();
   const { plan } = await walk.status();
-  patient.cured.delete(second);
+  patient.unmounted.delete(mount);
   const object = await walk.stored();
   const key = 'diagnoser.kubernetes.stale_subpath_mount.findings';
   const operationResults = {
@@ -256,8 +258,8 @@ test('an approved action that was interrupted needs no second approval and is no
   const { plan } = await walk.status();
   await walk.change({ approvedPlan: plan });
   // It was done, and then the process was killed: the checkpoint is still that of the step.
-  for (const { id } of active) {
-    patient.cured.add(id);
+  for (const { id, subject } of active) {
+    patient.unmounted.add(subject.mount ?? '');
     patient.done.push({
       entry: patient.done.length + 1,
       at: '2026-01-02T03:04:05Z',

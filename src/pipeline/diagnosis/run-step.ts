@@ -92,7 +92,7 @@ export function podLookup(withHost: WithHost) {
   return (pod: PodReference, restMs: number, stop: AbortSignal): Promise<SeenPod> => {
     const timeoutMs = Math.max(Math.min(POD_LOOKUP_MS, restMs), 1);
     const request = { timeoutMs, stop, consent: noConsent };
-    const look = () => withHost(request, ({ snapshot }) => podReferenceOn(snapshot(), pod));
+    const look = () => withHost(request, (host) => podReferenceOn(host, pod));
     return semaphore.run(look, stop);
   };
 }

@@ -1,52 +1,31 @@
 import { expect, test } from 'vitest';
+import { fixtureAt } from '../../../test/fault-fixtures.ts';
+import { hostOn } from '../../../test/synthetic-host.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
+import type { NodeReader } from '../../node/model/node-reader.ts';
+import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { Consent } from '../../node/repair/recover.ts';
 import { processors } from './catalogue.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
-/** A host on whose node nothing can be read, and that lets nobody change anything. */
-function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
-  const forbidden = () => Promise.reject(new Error('it must not come so far'));
-  return {
-    snapshot: () => takeSnapshot(new NodeMaker().build()),
-    judge: forbidden,
-    consent: forbidden,
-    openRepair: forbidden,
-    earlierActions: async () => ({ isKnown: true, done: [] }),
-    timeoutMs: 5_000,
-    stop: new AbortController().signal,
-    stateFolder: '/nowhere',
-    hostRoot: '/nowhere',
-    ...changes,
-  };
-}
-
-function run(name: string, input: Readonly<Record<string, string>>, host = hostWith()) {
+function run(name: string, input: Readonly<Record<string, string>>, host = hostOn(silent)) {
   const processor = processors.find(({ path }) => path === `/processor/${name}`);
   if (!processor) throw new Error(`no processor ${name}`);
   return processor.run(input, host);
 }
 
+/** It answers no question. */
+const silent = new NodeMaker().build();
 const POD = JSON.stringify({ metadata: { namespace: 'shop', name: 'web-0' } });
 const COLLECTED = {
   'collector.kubernetes.pod.detail': POD,
   'collector.system.mountinfo': '1 1 0:1 / / rw - ext4 /dev/vda rw\n',
 };
 const TARGET = 'diagnoser.kubernetes.subpath_remount.original_destination_path';
-const uncertain = hostWith({
-  judge: () =>
-    Promise.resolve({
-      verdict: { state: 'unknown', findings: [], unknowns: [{ why: 'the runtime is silent' }] },
-      storeEvidence: () => Promise.reject(new Error('nothing must be stored')),
-    }),
-});
-
 test.each(processors.map(({ path }) => path.replace('/processor/', '')))(
   '%s answers a step without input, on a node without answers',
   async (name) => {
-    const result = await run(name, {}, uncertain);
+    const result = await run(name, {});
     expect(result).toMatchObject({ succeeded: false, message: expect.stringMatching(/./) });
   },
 );
@@ -70,12 +49,14 @@ test.each([
 });
 
 test('what is not known is neither diagnosed nor acted on', async () => {
-  expect(await run('subpathRemountDiagnoser', COLLECTED, uncertain)).toEqual({
+  expect(await run('subpathRemountDiagnoser', COLLECTED)).toEqual({
     succeeded: false,
-    message: 'pod shop/web-0: it is not known: the runtime is silent',
+    message: expect.stringMatching(
+      /^pod shop\/web-0: it is not known: no pod shop\/web-0 was seen/,
+    ),
     reason: 'Unknown',
   });
-  const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' }, uncertain);
+  const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' });
   expect(recover).toHaveProperty(
     'message',
     expect.stringMatching(/^refused: a new check does not/),
@@ -85,11 +66,7 @@ test('what is not known is neither diagnosed nor acted on', async () => {
 test('the mount table is handed on as it is', async () => {
   const text = '1 1 0:1 / / rw - ext4 /dev/vda rw\n';
   const node = new NodeMaker().file('/proc/1/mountinfo', text).build();
-  const result = await run(
-    'mountInfoCollector',
-    {},
-    hostWith({ snapshot: () => takeSnapshot(node) }),
-  );
+  const result = await run('mountInfoCollector', {}, hostOn(node));
   expect(result).toEqual({ succeeded: true, results: { 'collector.system.mountinfo': text } });
 });
 
@@ -117,12 +94,8 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
       outcome: { state: 'done' },
     },
   ] as const;
-  const clear = {
-    verdict: { state: 'clear', findings: [], unknowns: [] },
-    storeEvidence: never,
-  } as const;
-  const judge = () => Promise.resolve(clear);
-  const after = hostWith({ judge, earlierActions: async () => ({ isKnown: true, done }) });
+  const clear = await nodeAt('stale-subpath-mount/healthy-without-credentials');
+  const after = hostOn(clear, { earlierActions: async () => ({ isKnown: true, done }) });
   expect(await run('subpathRemountRecover', { [TARGET]: target }, after)).toEqual({
     succeeded: true,
     results: {
@@ -152,8 +125,7 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
   // Another target, or nobody knows yet what became of it: that is no success.
   const other = await run('subpathRemountRecover', { [TARGET]: `${target}0` }, after);
   expect(other.succeeded).toBe(false);
-  const unknown = hostWith({
-    judge,
+  const unknown = hostOn(clear, {
     earlierActions: async () => ({ isKnown: false, why: 'an umount still runs' }),
   });
   expect(await run('subpathRemountRecover', { [TARGET]: target }, unknown)).toHaveProperty(
@@ -175,10 +147,10 @@ test('a recovery that broke off between two actions is finished, as far as it ma
       ...{ fault: 'container-without-log-path', finding: 'e8c4d8', action, rest },
     }) as unknown as JournalRecord;
   const intents: Intent[] = [];
+  const clear = await nodeAt('container-without-log-path/healthy');
   const attempt = (done: readonly JournalRecord[], consent: Consent) => {
-    const verdict = { state: 'clear', findings: [], unknowns: [] } as const;
-    const host = hostWith({
-      judge: async () => ({ verdict, storeEvidence: async () => ({ path: '/bundle' }) }),
+    const host = hostOn(clear, {
+      saveEvidence: async () => ({ path: '/bundle' }),
       consent: async ({ actions }) => {
         expect(actions).toEqual([remove, restore]);
         return consent;
@@ -232,6 +204,6 @@ test('a recovery that broke off between two actions is finished, as far as it ma
   expect(intents).toEqual([]);
 });
 
-function never(): Promise<never> {
-  return Promise.reject(new Error('it must not come so far'));
+async function nodeAt(path: string): Promise<NodeReader> {
+  return new RecordedNode((await fixtureAt(path)).recording);
 }

@@ -2,13 +2,14 @@ import { faults } from '../../node/faults/index.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { coreFileProfiler } from './core-files.ts';
+import { diagnoserOf } from './diagnose-fault.ts';
 import { dockerProcessors } from './docker.ts';
-import { faultProcessors } from './fault-processors.ts';
 import { stepsOf } from './fault-steps.ts';
 import { OWN_TIMEOUT_SECONDS } from './limits.ts';
 import { clusterProcessors } from './needs-cluster.ts';
 import { nodeCollectors } from './node-collectors.ts';
 import type { OwnProcessor } from './processor-host.ts';
+import { recoverProcessorOf } from './recover-fault.ts';
 import { containerdGoroutineCollector } from './run-containerd-goroutines.ts';
 import { goProfiler } from './run-go-profiler.ts';
 import { elasticsearchCollector } from './run-search.ts';
@@ -28,7 +29,10 @@ export const processors: readonly OwnProcessor[] = [
   sonobuoyResultDiagnoser,
   ...dockerProcessors,
   ...clusterProcessors,
-  ...faultProcessors,
+  ...faults.flatMap((each) => [
+    diagnoserOf(each),
+    ...(each.recover ? [recoverProcessorOf(each)] : []),
+  ]),
 ];
 
 /** Our own Operations by name, for those that no manifest defines. */

@@ -1,3 +1,4 @@
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
@@ -33,7 +34,7 @@ export const coreFileProfiler: OwnProcessor = {
    * Lists the core files: path, size, age. It opens none of them, serves none and
    * changes nothing on the node: a core file is the memory of a process, with every secret in it.
    */
-  async run(input, { snapshot }) {
+  async run(input, { node, settings }) {
     const { [`${ASKED}.type`]: type, [`${ASKED}.filepath`]: filepath } = input;
     if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
     if (type === 'gcore') {
@@ -43,7 +44,7 @@ export const coreFileProfiler: OwnProcessor = {
     if (type !== 'coredump') return failedWith(`${ASKED}.type is neither coredump nor gcore`);
     const folders = foldersFor(input, filepath);
     if ('refused' in folders) return refusedWith(folders.refused);
-    const here = snapshot();
+    const here = takeSnapshot(node, settings);
     const listed = await attempt(
       Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),
     );

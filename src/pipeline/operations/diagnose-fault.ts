@@ -1,5 +1,6 @@
 import { cutSentence } from '../../lib/std/cut-sentence.ts';
-import { findingId } from '../../node/checkup/judge-faults.ts';
+import { findingId, type PodName } from '../../node/checkup/judge-faults.ts';
+import { type CheckResult, runCheck } from '../../node/checkup/run-check.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { type Finding, isActive } from '../../node/model/finding.ts';
 import { originText } from '../../node/model/origin.ts';
@@ -13,8 +14,30 @@ import {
   type StepInput,
   type StepRecord,
 } from './operation-result.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { podOfStep } from './step-input.ts';
+
+/** The processor that finds a fault. */
+export function diagnoserOf(fault: AnyFault): OwnProcessor {
+  const steps = stepsOf(fault);
+  return {
+    path: steps.diagnoserPath,
+    operation: steps.diagnoser,
+    does: `finds active ${fault.id} (${lowered(fault.title)})`,
+    details:
+      'It succeeds when a finding is damaged or active. If all findings are latent or benign, if there is ' +
+      'none, or if the result is unknown, the step fails with the reason; `status.findings` lists latent ' +
+      'findings too. With a podReference only that pod is checked. The findings are JSON.',
+    reads: [],
+    writes: [steps.found, steps.findings, steps.bugLink],
+    repairs: false,
+    run: (input, host) => diagnoseFault(fault, input, host),
+  };
+}
+
+function lowered(title: string): string {
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+}
 
 /**
  * Whether the node, or the pod of the Diagnosis, has this fault and suffers from it now. What is
@@ -22,13 +45,13 @@ import { podOfStep } from './step-input.ts';
  * to a cure, and must not go on for a cause that was not seen. What was found is on record all the
  * same.
  */
-export async function diagnoseFault(
+async function diagnoseFault(
   fault: AnyFault,
   input: StepInput,
-  { judge }: ProcessorHost,
+  host: ProcessorHost,
 ): Promise<OperationResult> {
   const pod = podOfStep(input);
-  const { verdict } = await judge(fault, pod);
+  const { verdict } = await checkForFault(fault, pod, host);
   const { seen, record, reason } = seenIn(fault, verdict);
   const urgent = seen.filter(isActive);
   if (urgent.length > 0) {
@@ -39,6 +62,18 @@ export async function diagnoseFault(
     ? `pod ${pod.namespace}/${pod.name} (leave podReference out to ask about the whole node)`
     : 'this node';
   return failedWith(`${about}: ${otherwise(fault, seen, verdict)}`, record, reason);
+}
+
+/** Checks the node for one fault; `checked` is what a recovery saves first. */
+export async function checkForFault(
+  fault: AnyFault,
+  only: PodName | undefined,
+  { node, settings, timeoutMs, listener }: ProcessorHost,
+): Promise<{ readonly verdict: Verdict; readonly checked: CheckResult }> {
+  const checked = await runCheck(node, { faults: [fault], settings, only, timeoutMs }, listener);
+  const [judged] = checked.judged;
+  if (!judged) throw new Error(`no verdict of ${fault.id}`);
+  return { verdict: judged.verdict, checked };
 }
 
 /** What a verdict puts on record, and why a step fails that finds nothing active. */

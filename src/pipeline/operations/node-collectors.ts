@@ -1,4 +1,5 @@
 import { listAt, textAt } from '../../lib/std/json.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
@@ -25,7 +26,7 @@ export const nodeCollectors: readonly OwnProcessor[] = [
     reads: [],
     writes: [PODS],
     repairs: false,
-    run: (_, { snapshot }) => collected(PODS, podList(snapshot())),
+    run: (_, { node, settings }) => collected(PODS, podList(takeSnapshot(node, settings))),
   },
   {
     path: '/processor/podDetailCollector',
@@ -41,10 +42,10 @@ export const nodeCollectors: readonly OwnProcessor[] = [
     writes: [DETAIL],
     repairs: false,
     /** What is missing because the kubelet or the runtime did not answer is said under a key beside it. */
-    async run(input, { snapshot }) {
+    async run(input, { node, settings }) {
       const pod = podOfStep(input);
       if (!pod) return failedWith('no pod is named: give the Diagnosis a podReference');
-      const seen = snapshot();
+      const seen = takeSnapshot(node, settings);
       const found = await podOnNode(seen, pod.namespace, pod.name);
       if (found.state !== 'found')
         return failedWith(`pod ${pod.namespace}/${pod.name}: ${found.why}`);
@@ -66,7 +67,8 @@ export const nodeCollectors: readonly OwnProcessor[] = [
     reads: [],
     writes: [CONTAINERS],
     repairs: false,
-    run: (_, { snapshot }) => collected(CONTAINERS, runningContainers(snapshot())),
+    run: (_, { node, settings }) =>
+      collected(CONTAINERS, runningContainers(takeSnapshot(node, settings))),
   },
   processCollector,
   {
@@ -76,8 +78,7 @@ export const nodeCollectors: readonly OwnProcessor[] = [
     reads: [],
     writes: [MOUNTS],
     repairs: false,
-    run: (_, { snapshot }) =>
-      collected(MOUNTS, snapshot().node.ask('file', { path: '/proc/1/mountinfo' })),
+    run: (_, { node }) => collected(MOUNTS, node.ask('file', { path: '/proc/1/mountinfo' })),
   },
 ];
 

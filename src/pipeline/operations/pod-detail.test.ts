@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { hostOn } from '../../../test/synthetic-host.ts';
 import {
   POD_UID,
   type SyntheticContainer,
@@ -8,7 +9,6 @@ import {
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { nodeCollectors } from './node-collectors.ts';
 import { podOnNode } from './pod-on-node.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
 const collectorAt = (name: string) => {
   const collector = nodeCollectors.find(({ path }) => path === `/processor/${name}`);
@@ -47,7 +47,7 @@ function hostOf(options: RunOptions) {
   const maker = syntheticWorker({ mounts: [], pods, containers });
   const socket = '/run/containerd/containerd.sock';
   if (isRuntimeSilent) maker.set('runtime', { socket, call: 'Version' }, { failure: 'timeout' });
-  return { snapshot: () => takeSnapshot(maker.build()) } as ProcessorHost;
+  return hostOn(maker.build());
 }
 
 async function detailOf(
@@ -186,7 +186,7 @@ test('without an answer of the runtime the pod is that of the kubelet, with a no
 /** Its ports are closed, so there is no list of pods. */
 function hostWithoutKubelet(worker: Partial<SyntheticWorker>) {
   const maker = syntheticWorker({ mounts: [], ...worker });
-  return { snapshot: () => takeSnapshot(maker.build()) } as ProcessorHost;
+  return hostOn(maker.build());
 }
 
 const SANDBOX = { podUid: POD_UID, podName: 'web-0', podNamespace: 'default' };
@@ -243,7 +243,7 @@ test('a pod that does not exist is reported with the sources', async () => {
 
 test('a kubelet that lists no pod at all proves nothing where the runtime is silent', async () => {
   const stateOf = async (options: RunOptions) =>
-    (await podOnNode(hostOf(options).snapshot(), 'default', 'web-9')).state;
+    (await podOnNode(takeSnapshot(hostOf(options).node), 'default', 'web-9')).state;
   expect(await stateOf({})).toBe('absent');
   expect(await stateOf({ isListEmpty: true })).toBe('absent');
   expect(await stateOf({ isRuntimeSilent: true })).toBe('absent');

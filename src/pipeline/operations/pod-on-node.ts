@@ -1,9 +1,11 @@
 import { listAt, textAt } from '../../lib/std/json.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { type Containers, containers } from '../../node/evidence/containers/containers.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { originText } from '../../node/model/origin.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
+import type { ProcessorHost } from './processor-host.ts';
 
 /** What is known of a pod on this node. */
 export type PodOnNode =
@@ -53,10 +55,10 @@ export async function podOnNode(
 
 /** The same of a reference, with its container. */
 export async function podReferenceOn(
-  snapshot: Snapshot,
+  { node, settings }: ProcessorHost,
   { namespace, name, container }: PodReference,
 ): Promise<SeenPod> {
-  const seen = await podOnNode(snapshot, namespace, name);
+  const seen = await podOnNode(takeSnapshot(node, settings), namespace, name);
   if (seen.state === 'unknown')
     return { state: 'unknown', why: `${namespace}/${name}: ${seen.why}` };
   if (seen.state === 'absent') {

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { readerCommand } from '../../../test/reader-command.ts';
+import { hostOn } from '../../../test/synthetic-host.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import type { NodeReader, ProcessEntry } from '../../node/model/node-reader.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
 import type { OperationResult } from './operation-result.ts';
 import { processCollector } from './process-collector.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
-const on = (node: NodeReader) =>
-  processCollector.run({}, { snapshot: () => takeSnapshot(node) } as ProcessorHost);
+const on = (node: NodeReader) => processCollector.run({}, hostOn(node));
 
 function listIn(result: OperationResult): readonly Record<string, unknown>[] {
   expect(result).toMatchObject({ succeeded: true });

@@ -1,3 +1,4 @@
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { parseCommandLine } from '../../node/evidence/processes/command-line.ts';
 import { processes, TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/processes.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
@@ -19,7 +20,7 @@ export const processCollector: OwnProcessor = {
   reads: [],
   writes: [LIST],
   repairs: false,
-  run: (_, { snapshot }) => collected(LIST, processList(snapshot())),
+  run: (_, { node, settings }) => collected(LIST, processList(takeSnapshot(node, settings))),
 };
 
 async function processList(snapshot: Snapshot): Promise<string> {

@@ -1,8 +1,7 @@
-import type { PodName } from '../../node/checkup/judge-faults.ts';
-import type { Snapshot } from '../../node/model/evidence.ts';
-import type { AnyFault, Recovery } from '../../node/model/fault.ts';
+import type { CheckableNode, CheckListener, CheckResult } from '../../node/checkup/run-check.ts';
+import type { SnapshotOptions } from '../../node/model/evidence.ts';
+import type { Recovery } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
-import type { Verdict } from '../../node/model/verdict.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
 import type { Consent } from '../../node/repair/recover.ts';
@@ -10,10 +9,17 @@ import type { OperationResult, StepInput } from './operation-result.ts';
 
 /** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {
-  /** A new snapshot of the node, in which nothing is known yet. It ends with the time of the step. */
-  readonly snapshot: () => Snapshot;
-  /** Judges the node for one fault, in a new snapshot. */
-  readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
+  /** Its questions end with the time of the step. */
+  readonly node: CheckableNode;
+  /** What is known about the node before it is asked. */
+  readonly settings: SnapshotOptions;
+  /** Receives the progress of a check. */
+  readonly listener: CheckListener;
+  /** Saves what a check read; without that nothing is changed. */
+  readonly saveEvidence: (
+    checked: CheckResult,
+    findingId: string,
+  ) => Promise<{ readonly path: string } | { readonly failure: string; readonly todo?: string }>;
   /** Asked before every recovery. */
   readonly consent: (request: RecoveryRequest) => Promise<Consent>;
   readonly openRepair: () => Promise<OpenRepair>;
@@ -82,11 +88,3 @@ export type EarlierActions =
   | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
   /** One was begun, and nobody can say yet whether it came about. */
   | { readonly isKnown: false; readonly why: string };
-
-export interface Judgement {
-  readonly verdict: Verdict;
-  /** Saves what was seen; without that nothing is changed. */
-  readonly storeEvidence: (
-    findingId: string,
-  ) => Promise<{ readonly path: string } | { readonly failure: string; readonly todo?: string }>;
-}

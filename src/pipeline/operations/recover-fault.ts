@@ -3,6 +3,7 @@ import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { isActive } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
+import { checkForFault } from './diagnose-fault.ts';
 import { stepsOf } from './fault-steps.ts';
 import {
   failedWith,
@@ -12,15 +13,33 @@ import {
   type StepInput,
   type StepRecord,
 } from './operation-result.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { doneBefore, type Recovered, recoverFindings } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
+
+/** The processor that repairs what `diagnoserOf` has found. */
+export function recoverProcessorOf(fault: AnyFault): OwnProcessor {
+  const steps = stepsOf(fault);
+  return {
+    path: steps.recoverPath,
+    operation: steps.recover,
+    does: 'repairs the findings of that step that a new check confirms',
+    details:
+      'Only the ids of the findings are used. A finding that is neither damaged nor active, that the new ' +
+      'check does not confirm, or that needs the confirmation of a person is refused. The others are ' +
+      'repaired, but the step fails.',
+    reads: [steps.findings],
+    writes: [steps.recovered],
+    repairs: true,
+    run: (input, host) => recoverFault(fault, input, host),
+  };
+}
 
 /**
  * Repairs what the diagnoser of this fault has found, if a new check finds the same and it is active:
  * worst first, one after another, and one that is refused does not stop the others.
  */
-export async function recoverFault(
+async function recoverFault(
   fault: AnyFault,
   input: StepInput,
   host: ProcessorHost,
@@ -35,8 +54,7 @@ export async function recoverFault(
   }
   const before = await doneBefore(fault, host);
   if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
-  const judgement = await host.judge(fault, podOfStep(input));
-  const { verdict } = judgement;
+  const { verdict, checked } = await checkForFault(fault, podOfStep(input), host);
   const found = verdict.findings
     .filter(isActive)
     .map((finding) => ({ id: findingId(fault, finding), finding }))
@@ -46,7 +64,7 @@ export async function recoverFault(
   const begun = missing.filter((id) => earlier.some(({ finding }) => finding === id));
   if (found.length + begun.length === 0) return refusedWith(goneText(fault, wanted, verdict));
   const findings = found.map(({ finding }) => finding);
-  const ended = await recoverFindings({ fault, findings, earlier, begun }, judgement, host);
+  const ended = await recoverFindings({ fault, findings, earlier, begun }, checked, host);
   const gone = missing.filter((id) => ended.every((each) => each.id !== id));
   return resultOf(keys.recovered, ended, gone);
 }

@@ -1,5 +1,6 @@
 import type { Explanation } from '../../lib/std/explanation.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
+import type { CheckResult } from '../../node/checkup/run-check.ts';
 import type { AnyFault, Recovery } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
@@ -12,12 +13,7 @@ import {
 } from '../../node/repair/recover.ts';
 import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-text.ts';
 import type { StepRecord } from './operation-result.ts';
-import type {
-  EarlierActions,
-  Judgement,
-  ProcessorHost,
-  RecoveryRequest,
-} from './processor-host.ts';
+import type { EarlierActions, ProcessorHost, RecoveryRequest } from './processor-host.ts';
 
 export type Recovered = { readonly id: string; readonly record: StepRecord } & (
   | { readonly state: 'done' | 'planned' }
@@ -34,10 +30,12 @@ export interface RecoveryTask {
   readonly begun: readonly string[];
 }
 
-/** Carries out what a fault plans for its findings, and what is left of interrupted plans. */
+/**
+ * Carries out what a fault plans for the findings of a check, and what is left of interrupted plans.
+ */
 export async function recoverFindings(
   task: RecoveryTask,
-  { storeEvidence }: Pick<Judgement, 'storeEvidence'>,
+  checked: CheckResult,
   host: ProcessorHost,
 ): Promise<readonly Recovered[]> {
   const { fault, findings, earlier, begun } = task;
@@ -62,7 +60,7 @@ export async function recoverFindings(
   const results = await recover([...requests.keys()], {
     ...host,
     decide: (plan) => host.consent(requests.get(plan) as RecoveryRequest),
-    saveEvidence: ({ finding }) => storeEvidence(finding),
+    saveEvidence: ({ finding }) => host.saveEvidence(checked, finding),
   });
   return [...recovered, ...results.map(recoveredOf)].map((each) => withActions(each, earlier));
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSignal } from '../../lib/process/send-signal.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { type FileStatus, ReadError } from '../../node/model/node-reader.ts';
 import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
@@ -27,8 +28,8 @@ export const containerdGoroutineCollector: OwnProcessor = {
    * this is no action that somebody has to agree to. The signal is sent only to a process that catches
    * it, for it would end any other.
    */
-  async run(_, { snapshot, stop, stateFolder }) {
-    const here = snapshot();
+  async run(_, { node, settings, stop, stateFolder }) {
+    const here = takeSnapshot(node, settings);
     const found = await attempt(dumpingProcess(here));
     if (!found.known) return failedWith(found.why);
     const { entry, file, owner } = found.value;

@@ -4,38 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fixtureAt } from '../../../test/fault-fixtures.ts';
 import { certificates } from '../../../test/rig/certificates.ts';
+import { hostOn } from '../../../test/synthetic-host.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
-import { checkUp } from '../../node/checkup/judge-faults.ts';
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import { checkResource } from '../api/check-resource.ts';
 import { processorOf } from '../api/processor-of.ts';
-import type { ProcessorHost } from './processor-host.ts';
 import { runOperation } from './run-operation.ts';
 import { stepInput } from './step-input.ts';
-
-const forbidden = () => Promise.reject(new Error('it must not come so far'));
-
-function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
-  return {
-    snapshot: () => takeSnapshot(new NodeMaker().build()),
-    judge: forbidden,
-    consent: forbidden,
-    openRepair: forbidden,
-    earlierActions: () => Promise.resolve({ isKnown: true, done: [] }),
-    timeoutMs: 5_000,
-    stop: new AbortController().signal,
-    stateFolder: '/nowhere',
-    hostRoot: '/nowhere',
-    ...changes,
-  };
-}
 
 /** As a manifest says it, with nothing filled in by anybody before. */
 function run(
   written: object,
   input: Readonly<Record<string, string>> = {},
-  { host = hostWith(), isDryRun = false } = {},
+  { host = hostOn(new NodeMaker().build()), isDryRun = false } = {},
 ) {
   const { resource, problems } = checkResource({
     apiVersion: 'diagnosis.kubediag.org/v1',
@@ -114,8 +95,9 @@ describe('an Operation as its manifest says it', () => {
 
   test('a step of ours is held to the size that others are held to', async () => {
     const node = new NodeMaker().file('/proc/1/mountinfo', 'x'.repeat(3 * 1024 * 1024)).build();
-    const host = hostWith({ snapshot: () => takeSnapshot(node) });
-    expect(await run(own('mountInfoCollector'), {}, { host })).toEqual(saying('too much to keep'));
+    expect(await run(own('mountInfoCollector'), {}, { host: hostOn(node) })).toEqual(
+      saying('too much to keep'),
+    );
   });
 });
 
@@ -124,7 +106,8 @@ test('a step of ours whose own code never ends is ended all the same', async () 
   onTestFinished(() => void vi.useRealTimers());
   const never = new Promise<never>(() => {});
   const unended = Promise.resolve('unended');
-  const host = hostWith({ judge: () => never, earlierActions: () => never });
+  const hanging = { now: () => new Date(), ask: () => never };
+  const host = hostOn(hanging, { earlierActions: () => never });
   const ended = run(own('staleSubpathMountDiagnoser'), {}, { host });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await Promise.race([ended, unended])).toEqual(saying('it did not end within 5 s'));
@@ -136,20 +119,14 @@ test('a step of ours whose own code never ends is ended all the same', async () 
 });
 
 function stopped() {
-  return { host: hostWith({ stop: AbortSignal.abort() }) };
+  return { host: hostOn(new NodeMaker().build(), { stop: AbortSignal.abort() }) };
 }
 
 describe('what somebody made up', async () => {
   const { recording, settings } = await fixtureAt('stale-subpath-mount/broken-configmap');
-  const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const asked: string[] = [];
-  const host = hostWith({
-    snapshot,
-    judge: async (fault, only) => {
-      const [judged] = await checkUp([fault], snapshot(), only);
-      if (!judged) throw new Error('no verdict');
-      return { verdict: judged.verdict, storeEvidence: forbidden };
-    },
+  const host = hostOn(new RecordedNode(recording), {
+    settings,
     consent: ({ actions }) => {
       asked.push(...actions.map(({ kind }) => kind));
       return Promise.resolve({ given: 'to-plan' });

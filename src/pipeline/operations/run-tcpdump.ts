@@ -1,6 +1,7 @@
 import { type ProgramResult, runProgram, systemProgram } from '../../lib/process/run.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue, numberAt, textAt } from '../../lib/std/json.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { containers } from '../../node/evidence/containers/containers.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
@@ -61,7 +62,7 @@ export const tcpdumpProfiler: OwnProcessor = {
         `${missing} is missing here: install the package ${fix} where kubediag runs`,
       );
     }
-    const snapshot = host.snapshot();
+    const snapshot = takeSnapshot(host.node, host.settings);
     const network = await attempt(networkOf(snapshot, pod));
     if (!network.known) return failedWith(network.why);
     const chunks: Buffer[] = [];

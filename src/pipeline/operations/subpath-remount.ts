@@ -2,7 +2,7 @@ import { jsonValue, textAt } from '../../lib/std/json.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
-import { findingRecord, seenIn } from './diagnose-fault.ts';
+import { checkForFault, findingRecord, seenIn } from './diagnose-fault.ts';
 import {
   failedWith,
   needed,
@@ -40,7 +40,7 @@ export const subpathProcessors: readonly OwnProcessor[] = [
       const name = textAt(pod, 'metadata', 'name');
       if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
       const fault = staleSubpathMount();
-      const { verdict } = await host.judge(fault, { namespace, name });
+      const { verdict } = await checkForFault(fault, { namespace, name }, host);
       const [found] = activeIn(fault, verdict);
       if (!found) {
         const { record, reason } = seenIn(fault, verdict);
@@ -73,18 +73,18 @@ export const subpathProcessors: readonly OwnProcessor[] = [
       const fault = staleSubpathMount();
       const before = await doneBefore(fault, host);
       if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
-      const judgement = await host.judge(fault, podOfStep(input));
-      const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
+      const { verdict, checked } = await checkForFault(fault, podOfStep(input), host);
+      const found = activeIn(fault, verdict).find(({ mount }) => mount.target === target);
       const done = before.done.filter(
         ({ action }) => action.kind === 'unmount' && action.target === target,
       );
       if (!found) {
         if (done.length > 0) return unmounted(target, actionsOf(done));
         const why = 'a new check does not find that a container is held up by this mount';
-        return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
+        return refusedWith(`${why}: ${target} (${otherwise(verdict)})`);
       }
       const task = { fault, findings: [found.finding], earlier: [], begun: [] };
-      const [recovered] = await recoverFindings(task, judgement, host);
+      const [recovered] = await recoverFindings(task, checked, host);
       if (!recovered) throw new Error(`nobody recovered from ${fault.id}`);
       if ('why' in recovered) {
         const reason = recovered.state === 'refused' ? 'Refused' : undefined;

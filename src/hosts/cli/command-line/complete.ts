@@ -18,7 +18,7 @@ export async function complete(
 ): Promise<string> {
   const words = shell === 'bash' ? rejoined(given) : given;
   const here = words.at(-1) ?? '';
-  const program = new Program(commandSections(serve, await lab()), async () => {});
+  const program = new Program(commandSections(serve, await lab()));
   const found = await candidates(here, typedIn(words.slice(0, -1), program));
   if (found === 'files') return 'files\n';
   const fitting = found.filter(({ word }) => word.startsWith(here));
@@ -121,7 +121,7 @@ function typedIn(words: readonly string[], program: Program): Typed {
     else if (!word.startsWith('-')) positional.push(word);
   }
   const spec = program.specOf(command);
-  return { command, spec: spec && 'run' in spec ? spec : undefined, positional, options, open };
+  return { command, spec: spec && 'load' in spec ? spec : undefined, positional, options, open };
 }
 
 function optionsOf(command: Command): readonly Option[] {

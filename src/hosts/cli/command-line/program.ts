@@ -9,20 +9,22 @@ import { VERSION } from '../../local-node/product-version.ts';
 import type { CommandSection } from './commands.ts';
 import { examplesAndCodes, firstPage, GLOBAL_OPTIONS } from './help-page.ts';
 
-/** Called with the command that was parsed, and its name: "check", "lab up". */
-type OnCommand = (
-  spec: CommandSpec,
-  name: string,
-  args: readonly string[],
-  options: object,
-) => Promise<void>;
+/** A command as it was typed. */
+export interface TypedCommand {
+  readonly spec: CommandSpec;
+  /** "check", "lab up" */
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly options: object;
+}
 
 /** The parser of the whole command line, made of its table. */
 export class Program extends Command {
   readonly #sections: readonly CommandSection[];
   readonly #specs = new Map<Command, CommandSpec | CommandGroup>();
+  #typed: TypedCommand | undefined;
 
-  constructor(sections: readonly CommandSection[], onCommand: OnCommand) {
+  constructor(sections: readonly CommandSection[]) {
     super('kubediag');
     this.#sections = sections;
     this.description('Find, prove and repair faults of Kubernetes nodes')
@@ -34,9 +36,16 @@ export class Program extends Command {
       .showSuggestionAfterError();
     for (const { title, commands } of sections) {
       for (const spec of commands) {
-        this.addCommand(this.#parserOf(spec, spec.name, onCommand).helpGroup(title));
+        this.addCommand(this.#parserOf(spec, spec.name).helpGroup(title));
       }
     }
+  }
+
+  /** The command in these words. Throws a CommanderError after help was printed, or words are wrong. */
+  typedIn(words: readonly string[]): TypedCommand | undefined {
+    for (const parser of withSubcommands(this)) parser.exitOverride();
+    this.parse(words, { from: 'user' });
+    return this.#typed;
   }
 
   /** What somebody on a faulty node needs; `allCommands` has the rest. */
@@ -54,7 +63,7 @@ export class Program extends Command {
     return this.#specs.get(parser);
   }
 
-  #parserOf(spec: CommandSpec | CommandGroup, name: string, onCommand: OnCommand): Command {
+  #parserOf(spec: CommandSpec | CommandGroup, name: string): Command {
     const parser = new Command(spec.name)
       .description(spec.summary)
       .configureHelp({ showGlobalOptions: true })
@@ -63,18 +72,22 @@ export class Program extends Command {
     if ('members' in spec) {
       parser.helpCommand(false);
       for (const member of spec.members) {
-        parser.addCommand(this.#parserOf(member, `${name} ${member.name}`, onCommand));
+        parser.addCommand(this.#parserOf(member, `${name} ${member.name}`));
       }
       return parser;
     }
     if (spec.usage !== undefined) parser.usage(spec.usage);
     for (const each of spec.arguments) parser.addArgument(argumentOf(each));
     for (const each of spec.options) parser.addOption(optionOf(each));
-    return parser.action(async () => {
+    return parser.action(() => {
       const args = parser.processedArgs.flat().filter((word) => word !== undefined) as string[];
-      await onCommand(spec, name, args, parser.optsWithGlobals());
+      this.#typed = { spec, name, args, options: parser.optsWithGlobals() };
     });
   }
+}
+
+function withSubcommands(parser: Command): readonly Command[] {
+  return [parser, ...parser.commands.flatMap(withSubcommands)];
 }
 
 function argumentOf({ name, about, choices }: ArgumentSpec): Argument {

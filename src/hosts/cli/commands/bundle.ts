@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { explanationText } from '../../../lib/terminal/wrap.ts';
+import { type CheckResult, runCheck } from '../../../node/checkup/run-check.ts';
 import { faults } from '../../../node/faults/index.ts';
-import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
-import { writeBundle } from '../../local-node/save-bundle.ts';
+import { bundleOf, writeBundle } from '../../local-node/save-bundle.ts';
 import type { NodeOptions } from '../command-line/options.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
 import { checkRunOf, openNode, reportAbandoned } from '../input/open-node.ts';
@@ -36,8 +36,8 @@ async function save(
   const path = file ?? `kubediag-${safeName}-${stamp}.tgz`;
   const isOut = isStandardOutput(path);
   const saved = await (isOut
-    ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
-    : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE));
+    ? writeBundle(bundleOf(looked), path, (_, bytes) => writeGiven(path, bytes, terminal))
+    : writeBundle(bundleOf(looked), resolve(path), undefined, ELSEWHERE));
   if ('failure' in saved) {
     const what = 'cannot write the bundle';
     const { failure: why, todo } = saved;

@@ -1,6 +1,6 @@
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
-import { runCheck } from '../../local-node/run-check.ts';
+import { runCheck } from '../../../node/checkup/run-check.ts';
 import { type NodeOptions, podName } from '../command-line/options.ts';
 import type { ReportOptions } from '../command-line/shared-options.ts';
 import { chooseFaults } from '../input/choose-faults.ts';

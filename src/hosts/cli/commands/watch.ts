@@ -9,9 +9,9 @@ import {
 } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
+import { type CheckRun, runCheck } from '../../../node/checkup/run-check.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
-import { type CheckRun, runCheck } from '../../local-node/run-check.ts';
 import { durationMs } from '../command-line/options.ts';
 import type { ReportFormat } from '../command-line/shared-options.ts';
 import { reportAbandoned } from '../input/open-node.ts';

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
+import type { CheckRun } from '../../../node/checkup/run-check.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { type NodeAccess, openLiveNode } from '../../local-node/open-live-node.ts';
 import type { ManagedNode } from '../../local-node/open-repair.ts';
-import type { CheckRun } from '../../local-node/run-check.ts';
 import {
   absolute,
   durationMs,

@@ -1,9 +1,9 @@
 import { EXIT } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
+import type { CheckResult } from '../../../node/checkup/run-check.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { type Finding, isActive } from '../../../node/model/finding.ts';
 import type { Unknown } from '../../../node/model/verdict.ts';
-import type { CheckResult } from '../../local-node/run-check.ts';
 import { groupedAlike } from '../screens/alike-findings.ts';
 import type { RecoverOptions } from './recovery-run.ts';
 

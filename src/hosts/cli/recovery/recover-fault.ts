@@ -1,9 +1,9 @@
 import { EXIT } from '../../../lib/terminal/terminal.ts';
+import type { CheckResult } from '../../../node/checkup/run-check.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { withConfirmation } from '../../../node/repair/recover.ts';
 import { dryRunOn } from '../../local-node/open-repair.ts';
-import type { CheckResult } from '../../local-node/run-check.ts';
-import { checkSaving } from '../../local-node/save-bundle.ts';
+import { bundleOf, checkSaving } from '../../local-node/save-bundle.ts';
 import { repairedBefore } from '../input/choose-faults.ts';
 import { managedNode } from '../input/open-node.ts';
 import { showLeft, showManual, showPlan } from '../screens/show-plan.ts';
@@ -70,7 +70,7 @@ async function tryOut(
   run: RecoveryRun,
 ): Promise<FaultResult> {
   const { options, terminal } = run;
-  const unsaved = await checkSaving(looked.bundle(), options.stateFolder);
+  const unsaved = await checkSaving(bundleOf(looked), options.stateFolder);
   if (unsaved !== undefined) return refuseUnsaved(endsOf(planned, 'refused'), unsaved, terminal);
   const node = openFor(run);
   try {

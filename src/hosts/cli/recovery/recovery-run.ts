@@ -1,9 +1,9 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { type CheckResult, runCheck } from '../../../node/checkup/run-check.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
-import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
 import { type NodeOptions, stateFolderOf } from '../command-line/options.ts';
 import { adviceWithoutKubelet } from '../commands/no-node.ts';
 import { checkRunOf, openNode } from '../input/open-node.ts';

@@ -1,5 +1,6 @@
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { collect, findingId } from '../../../node/checkup/judge-faults.ts';
+import type { CheckResult } from '../../../node/checkup/run-check.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { attempt, type Snapshot } from '../../../node/model/evidence.ts';
 import type { Finding } from '../../../node/model/finding.ts';
@@ -7,8 +8,7 @@ import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { type Consent, type RecoveryPlan, recover } from '../../../node/repair/recover.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { openRepairOn } from '../../local-node/open-repair.ts';
-import type { CheckResult } from '../../local-node/run-check.ts';
-import { bundleNameOf, saveBundle } from '../../local-node/save-bundle.ts';
+import { bundleNameOf, bundleOf, saveBundle } from '../../local-node/save-bundle.ts';
 import { snapshotOptionsOf } from '../command-line/options.ts';
 import { managedNode } from '../input/open-node.ts';
 import { findingCounts, type Listed } from '../screens/show-plan.ts';
@@ -92,7 +92,7 @@ export async function carryOut(
   }
   const stop = stopOf(run);
   const bundleName = bundleNameOf(checked.report, plans[0]?.finding ?? 'none');
-  const saved = await saveBundle(checked.bundle(), options.stateFolder, bundleName);
+  const saved = await saveBundle(bundleOf(checked), options.stateFolder, bundleName);
   if ('failure' in saved) return refuseUnsaved(all('refused'), saved, terminal);
   terminal.out(`evidence   saved to ${saved.path}\n`);
   if (!options.yes && !(await terminal.confirm(question, stop))) {

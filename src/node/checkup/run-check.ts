@@ -1,29 +1,31 @@
 import { printable } from '../../lib/std/printable.ts';
-import { checkUp, type Judged, type PodName } from '../../node/checkup/judge-faults.ts';
-import { makeReport } from '../../node/checkup/make-report.ts';
-import { nodeFacts } from '../../node/checkup/node-facts.ts';
-import type { Report } from '../../node/checkup/report.ts';
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { redactionRules } from '../../node/faults/index.ts';
-import type { Snapshot, SnapshotOptions } from '../../node/model/evidence.ts';
-import type { AnyFault } from '../../node/model/fault.ts';
-import { sourceOf } from '../../node/model/node-reader.ts';
-import type { LiveNode } from '../../node/reader/live-node.ts';
-import type { Bundle } from '../../node/recording/bundle.ts';
-import { RecordingNode } from '../../node/recording/recorded-node.ts';
-import { questionOf, type Recorded, type Recording } from '../../node/recording/recording.ts';
-import { redactAnswers } from '../../node/redaction/redact.ts';
-import { VERSION } from './product-version.ts';
+import type { Snapshot, SnapshotOptions } from '../model/evidence.ts';
+import type { AnyFault } from '../model/fault.ts';
+import { type LongWait, type NodeReader, sourceOf } from '../model/node-reader.ts';
+import { RecordingNode } from '../recording/recorded-node.ts';
+import { questionOf, type Recorded, type Recording } from '../recording/recording.ts';
+import { checkUp, type Judged, type PodName } from './judge-faults.ts';
+import { makeReport } from './make-report.ts';
+import { nodeFacts } from './node-facts.ts';
+import type { Report } from './report.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+
+/** A node whose check can be ended, and which says what it waits for: the live node. */
+export interface CheckableNode extends NodeReader {
+  /** The question that has been waiting longest. */
+  readonly longestWait: LongWait | undefined;
+  /** Every question, waiting or later, is answered `not-asked` at once. */
+  endCheck(why: string): void;
+}
 
 export interface CheckResult {
   readonly report: Report;
   readonly judged: readonly Judged[];
   /** Judges a changed copy of the snapshot; reads nothing again. */
   readonly judgeAgain: (change: (snapshot: Snapshot) => Snapshot) => Promise<readonly Judged[]>;
-  /** All questions and answers, unchanged. */
+  /** All questions and answers, unchanged: they may hold private data. */
   readonly recording: Recording;
-  /** The recording without private data. Created on demand, because it is large. */
-  readonly bundle: () => Bundle;
+  readonly settings: SnapshotOptions;
 }
 
 export interface CheckRun {
@@ -41,9 +43,9 @@ export interface CheckListener {
   readonly detail: (text: () => string) => void;
 }
 
-/** Checks the live node once, within the time limit, and records all answers. */
+/** Checks a node once, within the time limit, and records all answers. */
 export async function runCheck(
-  node: LiveNode,
+  node: CheckableNode,
   asked: CheckRun,
   { progress, detail }: CheckListener,
 ): Promise<CheckResult> {
@@ -52,27 +54,27 @@ export async function runCheck(
   const timer = setTimeout(() => node.endCheck(limit), asked.timeoutMs);
   const recorder = new RecordingNode(node);
   const shown = new WaitsShown(node, progress);
-  const snapshot = takeSnapshot(recorder, asked.settings, (title) =>
-    shown.doing(`reading: ${title}`),
-  );
-  const judged = await checkUp(asked.faults, snapshot, asked.only);
-  const facts = await nodeFacts(snapshot);
-  clearTimeout(timer);
-  shown.end();
+  const { faults, settings, only } = asked;
+  const snapshot = takeSnapshot(recorder, settings, (title) => shown.doing(`reading: ${title}`));
+  const judge = async () => {
+    const judged = await checkUp(faults, snapshot, only);
+    return { judged, facts: await nodeFacts(snapshot) };
+  };
+  const { judged, facts } = await judge().finally(() => {
+    clearTimeout(timer);
+    shown.end();
+  });
   const tookMs = Math.round(performance.now() - begun);
-  const { clock, answers } = recorder.recording;
-  for (const [key, recorded] of answers) detail(() => `asked ${reported(key, recorded)}\n`);
+  const { recording } = recorder;
+  for (const [key, recorded] of recording.answers) {
+    detail(() => `asked ${reported(key, recorded)}\n`);
+  }
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,
-    judgeAgain: (change) => checkUp(asked.faults, change(snapshot), asked.only),
-    recording: recorder.recording,
-    bundle: () => ({
-      recording: { clock, answers: redactAnswers(answers, redactionRules) },
-      madeBy: VERSION,
-      tookMs,
-      settings: { ...asked.settings },
-    }),
+    judgeAgain: (change) => checkUp(faults, change(snapshot), only),
+    recording,
+    settings,
   };
 }
 
@@ -91,16 +93,16 @@ const NAME_CHARACTERS_MAX = 48;
 /** Shows the current step of a check, or what it waits for, since when and for how long at most. */
 export class WaitsShown {
   readonly #progress: (text: string) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: ReturnType<typeof setInterval>;
   #doing = '';
 
-  constructor(node: Pick<LiveNode, 'longestWait'>, progress: (text: string) => void) {
+  constructor(node: Pick<CheckableNode, 'longestWait'>, progress: (text: string) => void) {
     this.#progress = progress;
     this.#timer = setInterval(() => {
       const wait = node.longestWait;
       const isLong = wait !== undefined && wait.waitedMs >= SHOWN_FROM_MS;
       progress(isLong ? waitText(wait) : this.#doing);
-    }, EACH_MS).unref();
+    }, EACH_MS);
   }
 
   doing(text: string): void {
@@ -114,10 +116,8 @@ export class WaitsShown {
   }
 }
 
-type Wait = NonNullable<LiveNode['longestWait']>;
-
 /** "waiting for …/volumes/kubernetes.io~nfs/share (3 of 6 s)" */
-export function waitText({ source, waitedMs, limitMs }: Wait): string {
+export function waitText({ source, waitedMs, limitMs }: LongWait): string {
   const limit = Math.round(limitMs / 1_000);
   const spent = Math.min(limit, Math.floor(waitedMs / 1_000));
   return `waiting for ${shortened(printable(source))} (${spent} of ${limit} s)`;

@@ -1,17 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { answerOn, fixtureAt, fixturePaths } from '../../../test/fault-fixtures.ts';
+import { hostOn } from '../../../test/synthetic-host.ts';
 import { cutSentence } from '../../lib/std/cut-sentence.ts';
-import { checkUp } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
-import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { faults } from '../../node/faults/index.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Consent } from '../../node/repair/recover.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { wordsOf } from './action-text.ts';
-import { ownOperationSets } from './catalogue.ts';
-import { faultProcessors } from './fault-processors.ts';
+import { ownOperationSets, processors } from './catalogue.ts';
 import { stepsOf } from './fault-steps.ts';
 import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
 import type { OperationResult, StepInput } from './operation-result.ts';
@@ -36,29 +34,15 @@ function fixtureNamed(path: string): Fixture {
 }
 
 /** A recorded node that lets steps plan, and where an attempt to change anything is a mistake. */
-function hostOn({ bundle }: Fixture, consent: Consent = { given: 'to-plan' }): ProcessorHost {
-  const { recording, settings } = bundle;
-  const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
-  const forbidden = () => Promise.reject(new Error('it must not come so far'));
-  return {
-    snapshot,
-    judge: async (fault, only) => {
-      const [judged] = await checkUp([fault], snapshot(), only);
-      if (!judged) throw new Error('no verdict');
-      return { verdict: judged.verdict, storeEvidence: forbidden };
-    },
-    consent: () => Promise.resolve(consent),
-    openRepair: forbidden,
-    earlierActions: async () => ({ isKnown: true, done: [] }),
-    timeoutMs: 5_000,
-    stop: new AbortController().signal,
-    stateFolder: '/nowhere',
-    hostRoot: '/nowhere',
-  };
+function hostWith(
+  { bundle: { recording, settings } }: Fixture,
+  consent: Consent = { given: 'to-plan' },
+): ProcessorHost {
+  return hostOn(new RecordedNode(recording), { settings, consent: async () => consent });
 }
 
 function run(path: string, input: StepInput, host: ProcessorHost): Promise<OperationResult> {
-  const processor = faultProcessors.find((each) => each.path === path);
+  const processor = processors.find((each) => each.path === path);
   if (!processor) throw new Error(`no processor ${path}`);
   return processor.run(input, host);
 }
@@ -71,7 +55,7 @@ describe.each(fixtures)('$path', (each) => {
   const urgent = report.findings.filter(isUrgent);
 
   test('the diagnoser succeeds only for active findings, and has the same as the report', async () => {
-    const result = await run(steps.diagnoserPath, {}, hostOn(each));
+    const result = await run(steps.diagnoserPath, {}, hostWith(each));
     const reported = report.findings.filter(({ state }) => state !== 'benign');
     expect(result.record?.findings ?? []).toEqual(
       reported
@@ -109,12 +93,12 @@ describe.each(fixtures)('$path', (each) => {
 
   test('the recover step plans what the report plans, and only that', async () => {
     if (!fault.recover) {
-      expect(faultProcessors.map(({ path }) => path)).not.toContain(steps.recoverPath);
+      expect(processors.map(({ path }) => path)).not.toContain(steps.recoverPath);
       expect(urgent.flatMap(({ actions }) => actions)).toEqual([]);
       return;
     }
     const input = { [steps.findings]: JSON.stringify(report.findings.map(({ id }) => ({ id }))) };
-    const result = await run(steps.recoverPath, input, hostOn(each));
+    const result = await run(steps.recoverPath, input, hostWith(each));
     const planned = urgent.flatMap(({ id, actions }) =>
       actions.map((action) => {
         const { description, details } = wordsOf(action);
@@ -149,7 +133,7 @@ describe('the input of a recover step', () => {
       'refused: a new check does not find that /var/lib/kubelet is active',
     ],
   ])('%j is no way to name a thing to be changed', async (text, words) => {
-    const result = await run(recoverPath, { [findings]: text }, hostOn(ACTIVE));
+    const result = await run(recoverPath, { [findings]: text }, hostWith(ACTIVE));
     expect(result).toMatchObject({ succeeded: false, message: expect.stringContaining(words) });
     expect(result.record).toBeUndefined();
   });
@@ -157,14 +141,14 @@ describe('the input of a recover step', () => {
   test('needs consent, and a finding that is gone is reported', async () => {
     const ids = ACTIVE.report.findings.map(({ id }) => ({ id }));
     const input = { [findings]: JSON.stringify([...ids, { id: 'abcdef' }]) };
-    const planned = await run(recoverPath, input, hostOn(ACTIVE));
+    const planned = await run(recoverPath, input, hostWith(ACTIVE));
     expect(planned).toMatchObject({
       succeeded: true,
       results: {
         [stepsOf(ACTIVE.fault).recovered]: expect.stringMatching(/no longer found abcdef$/),
       },
     });
-    const never = hostOn(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
+    const never = hostWith(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
     const refused = await run(recoverPath, input, never);
     expect(refused).toHaveProperty('message', expect.stringContaining('spec.recovery is Never'));
   });
@@ -173,7 +157,8 @@ describe('the input of a recover step', () => {
 test('a repair that breaks off is closed: the next recovery needs the lock of the node', async () => {
   let isOpen = false;
   const host: ProcessorHost = {
-    ...hostOn(ACTIVE, { given: 'to-act' }),
+    ...hostWith(ACTIVE, { given: 'to-act' }),
+    saveEvidence: async () => ({ path: '/stored' }),
     openRepair: async () => {
       isOpen = true;
       const close = () => {
@@ -183,17 +168,9 @@ test('a repair that breaks off is closed: the next recovery needs the lock of th
       return { isOpen: true, settled: [], close, perform };
     },
   };
-  const { judge } = host;
-  const storeEvidence = async () => ({ path: '/stored' });
-  const keeping = {
-    judge: async (...asked: Parameters<typeof judge>) => ({
-      ...(await judge(...asked)),
-      storeEvidence,
-    }),
-  };
   const ids = ACTIVE.report.findings.map(({ id }) => ({ id }));
   const input = { [findings]: JSON.stringify(ids) };
-  await expect(run(recoverPath, input, { ...host, ...keeping })).rejects.toThrow('a mistake');
+  await expect(run(recoverPath, input, host)).rejects.toThrow('a mistake');
   expect(isOpen).toBe(false);
 });
 
@@ -202,7 +179,7 @@ test('what only a person may confirm is refused, and the words to do it are not 
   const steps = stepsOf(hidden.fault);
   const { id, subject } = hidden.report.findings[0] as FaultReport['findings'][number];
   const input = { [steps.findings]: JSON.stringify([{ id }]) };
-  const result = await run(steps.recoverPath, input, hostOn(hidden, { given: 'to-act' }));
+  const result = await run(steps.recoverPath, input, hostWith(hidden, { given: 'to-act' }));
   const message = result.succeeded ? '' : result.message;
   const command = `kubediag recover ${hidden.fault.id} --finding ${id} --confirm ${subject.podUid}`;
   expect(message.slice(0, STEP_MESSAGE_CHARACTERS_MAX)).toContain(command);
@@ -210,7 +187,7 @@ test('what only a person may confirm is refused, and the words to do it are not 
 
 test('a pod that the Diagnosis names is the only one that counts', async () => {
   const pod = { 'pod.namespace': 'shop', 'pod.name': 'no-such-pod' };
-  const result = await run(diagnoserPath, pod, hostOn(ACTIVE));
+  const result = await run(diagnoserPath, pod, hostWith(ACTIVE));
   expect(result).toMatchObject({
     succeeded: false,
     message: expect.stringMatching(/^pod shop\/no-such-pod \(leave podReference out /),
@@ -220,10 +197,10 @@ test('a pod that the Diagnosis names is the only one that counts', async () => {
 
 test('each fault has its steps and its graph, and they fit together', () => {
   expect(ownOperationSets.map(({ name }) => name)).toEqual(faults.map(({ id }) => id));
-  const known = new Set(faultProcessors.map(({ operation }) => operation));
+  const known = new Set(processors.map(({ operation }) => operation));
   for (const { adjacencyList } of ownOperationSets) {
     expect(checkGraph(adjacencyList)).toEqual([]);
     for (const { operation } of adjacencyList.slice(1)) expect(known).toContain(operation);
   }
-  expect(faultProcessors.map(({ path }) => path)).toContain('/processor/deadVolumeMountDiagnoser');
+  expect(processors.map(({ path }) => path)).toContain('/processor/deadVolumeMountDiagnoser');
 });
