@@ -163,10 +163,19 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
 
   'local-node': {
     layer: 'hosts',
-    does: 'what cli and agent share: checks the node, saves bundles, opens the node for a step',
+    does: 'what cli and agent share: opens the node, saves bundles, gives both to a step',
     imports: [
-      ...['std', 'state'],
-      ...['model', 'reader', 'recording', 'evidence', 'redaction', 'faults', 'checkup', 'repair'],
+      ...[
+        'state',
+        'model',
+        'reader',
+        'recording',
+        'evidence',
+        'redaction',
+        'faults',
+        'checkup',
+        'repair',
+      ],
       'operations',
     ],
   },
