@@ -165,18 +165,8 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     layer: 'hosts',
     does: 'what cli and agent share: opens the node, saves bundles, gives both to a step',
     imports: [
-      ...[
-        'state',
-        'model',
-        'reader',
-        'recording',
-        'evidence',
-        'redaction',
-        'faults',
-        'checkup',
-        'repair',
-      ],
-      'operations',
+      ...['state', 'model', 'reader', 'recording', 'evidence', 'redaction', 'faults'],
+      ...['checkup', 'repair', 'operations'],
     ],
   },
   web: {
