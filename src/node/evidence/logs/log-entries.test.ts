@@ -167,6 +167,18 @@ test('a bundle contains nothing that a line quotes from other programs', () => {
   expect(safe.last).toBe('I0330 15:58:27.900 1 redacted.go:1] <redacted>');
 });
 
+test.each([
+  '"StartContainer from runtime service failed" err="rpc error: the hook of ada@example says no"',
+  'failed to "StartContainer" for "app" with RunContainerError: "the hook of ada@example says no"',
+])('what a runtime says is redacted: %s', (message) => {
+  const text = `E0330 15:58:27.900000       1 a.go:1] ${message}`;
+  const lines = [{ number: 1, text }];
+  const counts = { linesRead: 1, bytesRead: text.length, isWhole: true, modifiedMs: 0 };
+  const read = { lines, containing: [], counts: [], first: text, last: text, ...counts };
+  const [safe] = redactLog(read, redactionRules).lines;
+  expect(safe?.text).toMatch(/(?:service failed|RunContainerError)<redacted>$/);
+});
+
 const UID_OF_D01 = '49e7a02c-0f1f-11e7-888f-42010a8a0004';
 
 /** The entries of real logs from public threads, as posted: cut, mixed, without a year. */

@@ -33,6 +33,15 @@ describe('our own output on a mount that no table shows', () => {
   });
 });
 
+test('a file whose device is known counts by that, wherever its path seems to be', async () => {
+  const userOf = (device: string) => {
+    const file = { by: 'mem', path: `${FORCE.target}/library.so`, device };
+    return filesystemUser(FORCE, takeSnapshot(holds(deadNode(), 1, file).build()));
+  };
+  expect(await userOf('254:1')).toBeUndefined();
+  expect(await userOf(FORCE.device)).toMatchObject({ what: 'a process uses this filesystem' });
+});
+
 describe('the file behind a loop device', () => {
   const path = '/sys/block/loop1/loop/backing_file';
   const userOn = (maker: NodeMaker) => filesystemUser(FORCE, takeSnapshot(maker.build()));
