@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkUp, type Judged } from '../src/node/checkup/judge-faults.ts';
+import { type Judged, judgeFaults } from '../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../src/node/checkup/make-report.ts';
 import { nodeFacts } from '../src/node/checkup/node-facts.ts';
 import { settingsIn } from '../src/node/checkup/replay.ts';
@@ -247,7 +247,7 @@ const replayed = ({ recording }: Bundle) => new RecordedNode(recording);
 
 async function judgeOn(fault: AnyFault, node: NodeReader, bundle: Bundle) {
   const snapshot = takeSnapshot(node, settingsIn(bundle));
-  const [judged] = await checkUp([fault], snapshot);
+  const [judged] = await judgeFaults([fault], snapshot);
   if (!judged) throw new Error('no verdict');
   return { judged, snapshot };
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleFilesIn } from '../src/hosts/local-node/bundle-folder.ts';
-import { checkUp, collect } from '../src/node/checkup/judge-faults.ts';
+import { collect, judgeFaults } from '../src/node/checkup/judge-faults.ts';
 import { nodeFacts } from '../src/node/checkup/node-facts.ts';
 import { replayCheck, settingsIn } from '../src/node/checkup/replay.ts';
 import type { FaultReport } from '../src/node/checkup/report.ts';
@@ -41,7 +41,7 @@ export function readRecording(fault: { readonly id: string }, name: string): Pro
 export async function recordNode(fault: AnyFault, maker: NodeMaker): Promise<Bundle> {
   const recorder = new RecordingNode(maker.build());
   const snapshot = takeSnapshot(recorder, maker.settings);
-  await checkUp([fault], snapshot);
+  await judgeFaults([fault], snapshot);
   await nodeFacts(snapshot);
   const { recording } = recorder;
   const settings = { ...maker.settings };
@@ -67,7 +67,7 @@ export async function healedOn(
   before: string | NodeMaker,
   after: string | NodeMaker,
 ): Promise<boolean> {
-  const [judged] = await checkUp([fault], snapshotOf(await bundleOf(fault, before)));
+  const [judged] = await judgeFaults([fault], snapshotOf(await bundleOf(fault, before)));
   const finding = judged?.verdict.findings.find(({ state }) => state !== 'benign');
   if (!finding || !fault.hasHealed) throw new Error(`${fault.id}: nothing to heal`);
   const evidence = await collect(fault.needs, snapshotOf(await bundleOf(fault, after)));

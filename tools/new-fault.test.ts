@@ -88,10 +88,10 @@ test('a new fault of each kind compiles, is listed in order, and fails its test 
 }, 300_000);
 
 test.each([
-  ['journal', 'is no name'],
-  ['Quiet-Journal', 'is no name'],
-  ['../quiet-journal', 'is no name'],
-  ['stale-subpath-mount', 'is there already'],
+  ['journal', 'is not a valid name'],
+  ['Quiet-Journal', 'is not a valid name'],
+  ['../quiet-journal', 'is not a valid name'],
+  ['stale-subpath-mount', 'exists already'],
 ])('%s is refused: it %s', (name, why) => {
   expect(() => newFault(name, 'custom', PROJECT)).toThrow(why);
 });
@@ -99,7 +99,7 @@ test.each([
 test.each([
   [['--help'], 0, 'threshold   a number'],
   [[], 64, 'threshold   a number'],
-  [['journal'], 64, 'is no name'],
+  [['journal'], 64, 'is not a valid name'],
   [['quiet-journal', '--kind', 'other'], 64, '--kind is one of'],
   [['quiet-journal', '--color'], 64, '--color'],
 ])('the command with %j ends with %i and says why, without a stack', (args, code, text) => {

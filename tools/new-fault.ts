@@ -15,9 +15,11 @@ export type Kind = (typeof KINDS)[number];
 export function newFault(name: string, kind: Kind, project: string): readonly string[] {
   if (!KINDS.includes(kind)) throw new Error(`--kind is one of ${KINDS.join(', ')}, not "${kind}"`);
   if (!NAME.test(name))
-    throw new Error(`"${name}" is no name: two words or more, such as stale-mount`);
+    throw new Error(
+      `"${name}" is not a valid name: use lower case and hyphens, two words or more, as in stale-mount`,
+    );
   const folder = join('src/node/faults', name);
-  if (existsSync(join(project, folder))) throw new Error(`${folder} is there already`);
+  if (existsSync(join(project, folder))) throw new Error(`${folder} exists already`);
   const value = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const index = 'src/node/faults/index.ts';
   const files = new Map([

@@ -3,7 +3,7 @@ import { totalsText } from '../../src/hosts/cli/recovery/recovery-totals.ts';
 import { showPlan } from '../../src/hosts/cli/screens/show-plan.ts';
 import { showReport } from '../../src/hosts/cli/screens/show-report.ts';
 import type { Terminal } from '../../src/lib/terminal/terminal.ts';
-import { checkUp } from '../../src/node/checkup/judge-faults.ts';
+import { judgeFaults } from '../../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../../src/node/checkup/make-report.ts';
 import { nodeFacts } from '../../src/node/checkup/node-facts.ts';
 import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
@@ -73,7 +73,7 @@ async function screenOfCommand(command: string, fixture: string, width: number):
 async function judgedFixture(fixture: string) {
   const { recording, settings, tookMs } = await fixtureAt(fixture);
   const snapshot = takeSnapshot(new RecordedNode(recording), settings);
-  const judged = await checkUp(faults, snapshot);
+  const judged = await judgeFaults(faults, snapshot);
   return { judged, report: makeReport({ ...(await nodeFacts(snapshot)), tookMs }, judged) };
 }
 

@@ -1,7 +1,7 @@
 import { withoutDenials } from '../../src/hosts/cli/screens/headline.ts';
 import { screenOf } from '../../src/hosts/cli/screens/screen.ts';
 import type { Style, Terminal } from '../../src/lib/terminal/terminal.ts';
-import { checkUp } from '../../src/node/checkup/judge-faults.ts';
+import { judgeFaults } from '../../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../../src/node/checkup/make-report.ts';
 import { nodeFacts } from '../../src/node/checkup/node-facts.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
@@ -66,7 +66,7 @@ export async function checked({ node, tookMs }: Scene): Promise<{
 }> {
   const recorder = new RecordingNode(node());
   const snapshot = takeSnapshot(recorder);
-  const judged = await checkUp(faults, snapshot);
+  const judged = await judgeFaults(faults, snapshot);
   const report = makeReport({ ...(await nodeFacts(snapshot)), tookMs }, judged);
   return {
     report,

@@ -19,8 +19,8 @@ export interface PodName {
   readonly name: string;
 }
 
-/** Asks each fault about the node of this look. A read that fails ends as `unknown`, never as `clear`. */
-export async function checkUp(
+/** Asks each fault for its verdict on a node. A read that fails ends as `unknown`, never as `clear`. */
+export async function judgeFaults(
   faults: readonly AnyFault[],
   snapshot: Snapshot,
   only?: PodName,

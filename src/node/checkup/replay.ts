@@ -5,7 +5,7 @@ import type { AnyFault } from '../model/fault.ts';
 import type { Bundle } from '../recording/bundle.ts';
 import { BundleError } from '../recording/bundle-error.ts';
 import { RecordedNode } from '../recording/recorded-node.ts';
-import { checkUp, type PodName } from './judge-faults.ts';
+import { judgeFaults, type PodName } from './judge-faults.ts';
 import { makeReport } from './make-report.ts';
 import { nodeFacts } from './node-facts.ts';
 import type { Report } from './report.ts';
@@ -18,7 +18,7 @@ export async function replayCheck(
   only?: PodName,
 ): Promise<Report> {
   const snapshot = takeSnapshot(new RecordedNode(bundle.recording), settingsIn(bundle));
-  const judged = await checkUp(asked, snapshot, only);
+  const judged = await judgeFaults(asked, snapshot, only);
   return makeReport({ ...(await nodeFacts(snapshot)), tookMs: bundle.tookMs }, judged);
 }
 

@@ -4,7 +4,7 @@ import type { AnyFault } from '../model/fault.ts';
 import { type LongWait, type NodeReader, sourceOf } from '../model/node-reader.ts';
 import { RecordingNode } from '../recording/recorded-node.ts';
 import { questionOf, type Recorded, type Recording } from '../recording/recording.ts';
-import { checkUp, type Judged, type PodName } from './judge-faults.ts';
+import { type Judged, judgeFaults, type PodName } from './judge-faults.ts';
 import { makeReport } from './make-report.ts';
 import { nodeFacts } from './node-facts.ts';
 import type { Report } from './report.ts';
@@ -57,7 +57,7 @@ export async function runCheck(
   const { faults, settings, only } = asked;
   const snapshot = takeSnapshot(recorder, settings, (title) => shown.doing(`reading: ${title}`));
   const judge = async () => {
-    const judged = await checkUp(faults, snapshot, only);
+    const judged = await judgeFaults(faults, snapshot, only);
     return { judged, facts: await nodeFacts(snapshot) };
   };
   const { judged, facts } = await judge().finally(() => {
@@ -72,7 +72,7 @@ export async function runCheck(
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,
-    judgeAgain: (change) => checkUp(faults, change(snapshot), only),
+    judgeAgain: (change) => judgeFaults(faults, change(snapshot), only),
     recording,
     settings,
   };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkUp } from '../checkup/judge-faults.ts';
+import { judgeFaults } from '../checkup/judge-faults.ts';
 import { faults } from '../faults/index.ts';
 import { caseFileOf, givenSnapshot } from './case-file.ts';
 import { textKinds } from './text-kinds.ts';
@@ -12,7 +12,7 @@ const TEXTS = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name),
 
 async function judged(...texts: readonly string[]) {
   const files = texts.map((text, at) => ({ name: `text-${at}`, text }));
-  return checkUp(faults, givenSnapshot(await caseFileOf(files, new Date(0), faults)));
+  return judgeFaults(faults, givenSnapshot(await caseFileOf(files, new Date(0), faults)));
 }
 
 describe('whatever somebody sends', () => {

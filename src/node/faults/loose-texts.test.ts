@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LABELLED_TEXTS } from '../../../test/labelled-texts.ts';
-import { checkUp, type Judged } from '../checkup/judge-faults.ts';
+import { type Judged, judgeFaults } from '../checkup/judge-faults.ts';
 import { caseFileOf, givenSnapshot } from '../examine/case-file.ts';
 import type { GivenFile } from '../examine/part.ts';
 import { faults } from './index.ts';
@@ -49,7 +49,7 @@ function readText(name: string): GivenFile {
 /** What the faults say of texts, without the evidence that nobody sent. */
 async function answerOn(files: readonly GivenFile[]): Promise<Record<string, unknown>> {
   const file = await caseFileOf(files, NOW, faults);
-  const judged = await checkUp(faults, givenSnapshot(file));
+  const judged = await judgeFaults(faults, givenSnapshot(file));
   const answers = judged.map((each) => [each.fault.id, answerOf(each, file.suspicions)] as const);
   return Object.fromEntries(answers.filter(([, answer]) => Object.keys(answer).length > 0));
 }

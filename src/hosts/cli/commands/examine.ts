@@ -1,5 +1,5 @@
 import { type GlobalOptions, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
-import { checkUp, type Judged } from '../../../node/checkup/judge-faults.ts';
+import { type Judged, judgeFaults } from '../../../node/checkup/judge-faults.ts';
 import { makeReport } from '../../../node/checkup/make-report.ts';
 import type { Examined, MissingReport, Report } from '../../../node/checkup/report.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
@@ -39,7 +39,7 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
   const reported = faults.filter(
     ({ id, isCurrentState }) => !isCurrentState || file.suspicions.has(id),
   );
-  const judged = await checkUp(reported, snapshot);
+  const judged = await judgeFaults(reported, snapshot);
   const whole: Judged[] = [];
   const missing: MissingReport[] = [];
   for (const each of judged) {

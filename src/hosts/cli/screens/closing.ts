@@ -20,13 +20,16 @@ export function closing({ faults, node }: Report, terminal: Terminal, isFull: bo
   ].join('\n');
 }
 
+const OTHERS = 'other faults were not checked';
+
 /** A node with no known fault is not necessarily healthy: say what was checked. */
 function checkedText(faults: readonly FaultReport[]): string {
   const { length } = faults;
   const named = length === 1 ? 'the fault' : `the ${length} faults`;
   const known = faults.filter(({ verdict }) => verdict !== 'unknown').length;
+  if (length === 1 && known === 0) return `nothing; ${OTHERS}`;
   const some = known === length ? '' : `${known === 0 ? 'none' : known} of `;
-  return `${some}${named} named above; other faults were not checked`;
+  return `${some}${named} named above; ${OTHERS}`;
 }
 
 /** One line for all faults that are unknown for the same reason. */

@@ -195,6 +195,7 @@ test('below what is clear stands that nothing else was looked for', () => {
   const several = screen(fault('one'), fault('two'));
   expect(several).toContain(`clear    one, two\nchecked  the 2 faults named above; ${beyond}\n`);
   expect(screen(fault('one'))).toContain(`checked  the fault named above; ${beyond}\n`);
+  expect(screen(unknown('one'))).toContain(`checked  nothing; ${beyond}\n`);
 });
 
 test('benign findings alike are one note', () => {

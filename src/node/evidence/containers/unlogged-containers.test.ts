@@ -5,7 +5,7 @@ import {
   type SyntheticWorker,
   syntheticWorker,
 } from '../../../../test/synthetic-worker.ts';
-import { checkUp } from '../../checkup/judge-faults.ts';
+import { judgeFaults } from '../../checkup/judge-faults.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { containerWithoutLogPath } from '../../faults/container-without-log-path/fault.ts';
 import { redactionRules } from '../../faults/index.ts';
@@ -124,7 +124,7 @@ test('reports too many unknown containers without reading each status', async ()
   }));
   const snapshot = takeSnapshot(syntheticWorker({ mounts: [], containers }).build());
   await expect(snapshot.of(unloggedContainers)).rejects.toMatchObject({ failure: 'too-large' });
-  const [judged] = await checkUp([containerWithoutLogPath], snapshot);
+  const [judged] = await judgeFaults([containerWithoutLogPath], snapshot);
   expect(judged?.verdict.state).toBe('unknown');
 });
 

@@ -11,7 +11,10 @@ export interface KernelNumber {
 export interface KernelFile {
   readonly path: string;
   readonly claim: string;
-  /** Selects one of several numbers in the file: the first group, as in `/^(\d+)/`. */
+  /**
+   * Selects one of several numbers in the file: the first group, as in `/^(\d+)\s+\d+$/`. The proof
+   * quotes what the whole pattern matches.
+   */
   readonly pattern?: RegExp;
 }
 
@@ -22,7 +25,7 @@ export async function kernelNumber(
   const text = (await node.ask('file', { path })).trim();
   const [line, digits] = (pattern ?? /^(\d+)$/).exec(text) ?? [];
   if (digits === undefined) {
-    const why = pattern ? `the text does not match ${pattern}` : 'not a number';
+    const why = pattern ? 'not in the expected form' : 'not a number';
     throw new ReadError('malformed', path, why);
   }
   return { value: Number(digits), proof: { claim, text: line ?? text, origin: { file: path } } };
