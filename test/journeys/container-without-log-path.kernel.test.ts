@@ -146,7 +146,7 @@ describe('a node whose /bin is gone', () => {
     expect(binOf(node)).toBe('opt/bin');
   });
 
-  it.each(['looked again', 'intent written', 'acted', 'looked afterwards'])(
+  it.each(['checked again', 'intent written', 'acted', 'checked afterwards'])(
     'ends well when the restoring is killed after the step "%s"',
     async (step) => {
       runtime.containers = [RUNNING];

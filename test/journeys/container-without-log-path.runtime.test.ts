@@ -276,7 +276,7 @@ describe('containers of a real containerd that have no log path', () => {
     await expectOnlyWeb();
   });
 
-  it.each(['looked again', 'intent written', 'acted', 'looked afterwards'])(
+  it.each(['checked again', 'intent written', 'acted', 'checked afterwards'])(
     'killed after the step "%s", the next run ends well',
     async (step) => {
       const fixture = await makeExited('mqtt');
@@ -287,7 +287,7 @@ describe('containers of a real containerd that have no log path', () => {
       const died = await runProgram([...node.inside.enter, ...args, ...pid]);
       expect(died, died.stdout + died.stderr).toMatchObject({ signal: 'SIGKILL' });
       const next = await node.kubediag('recover', FAULT, '--finding', '1', '--yes');
-      const isOver = step === 'acted' || step === 'looked afterwards';
+      const isOver = step === 'acted' || step === 'checked afterwards';
       expect(next.code, next.stdout + next.stderr).toBe(isOver ? 3 : 0);
       if (step === 'intent written' || isOver) expect(next.stderr).toContain('was left open');
       await expectOnlyWeb();

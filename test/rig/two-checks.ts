@@ -21,14 +21,14 @@ for (const isSecond of [false, true]) {
   node.beginCheck();
   const settings = waits.addedTo({});
   const looking = { faults, settings, timeoutMs: 30_000 };
-  const looked = await runCheck(node, looking, systemTerminal({ quiet: true }));
-  await waits.keep(looked.recording, settings);
+  const checked = await runCheck(node, looking, systemTerminal({ quiet: true }));
+  await waits.keep(checked.recording, settings);
   nowMs += passedMs;
-  const { report } = looked;
+  const { report } = checked;
   reported.push(report.faults[0]?.findings);
   if (isSecond) {
-    const bundle = JSON.parse(JSON.stringify(bundleOf(looked).settings)) as object;
-    const replayed = { ...bundleOf(looked), settings: { ...bundle } };
+    const bundle = JSON.parse(JSON.stringify(bundleOf(checked).settings)) as object;
+    const replayed = { ...bundleOf(checked), settings: { ...bundle } };
     reported.push((await replayCheck(replayed, faults, undefined)).faults[0]?.findings);
   }
 }

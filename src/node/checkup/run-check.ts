@@ -51,9 +51,13 @@ export async function runCheck(
 ): Promise<CheckResult> {
   const begun = performance.now();
   const limit = `the time limit of ${asked.timeoutMs / 1000} s (--timeout) was reached`;
-  const timer = setTimeout(() => node.endCheck(limit), asked.timeoutMs);
   const recorder = new RecordingNode(node);
   const shown = new WaitsShown(node, progress);
+  const timer = setTimeout(() => {
+    node.endCheck(limit);
+    // A timer that went on would keep the process alive if the check never ended.
+    shown.end();
+  }, asked.timeoutMs);
   const { faults, settings, only } = asked;
   const snapshot = takeSnapshot(recorder, settings, (title) => shown.doing(`reading: ${title}`));
   const judge = async () => {

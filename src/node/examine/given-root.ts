@@ -20,22 +20,25 @@ export function givenRoot(
   const reported = flagValue(commandLine, 'root-dir');
   if (reported?.startsWith('/'))
     return { root: reported, rootOrigin: 'the command line of the kubelet' };
-  const votes = new Map<string, number>();
+  const mentionsByRoot = new Map<string, number>();
   const targets = tables.flatMap(({ mounts }) => mounts.map(({ target }) => target));
   for (const text of [targets.join('\n'), ...texts]) {
     let mentions = 0;
     for (const [, root = ''] of text.matchAll(POD_PATH)) {
-      votes.set(root, (votes.get(root) ?? 0) + weightOf(root));
+      mentionsByRoot.set(root, (mentionsByRoot.get(root) ?? 0) + weightOf(root));
       mentions += 1;
       if (mentions >= MENTIONS_MAX) break;
     }
   }
-  const [best] = [...votes].toSorted(([, left], [, right]) => right - left);
+  const [best] = [...mentionsByRoot].toSorted(([, left], [, right]) => right - left);
   if (!best) return { root: USUAL_ROOT, rootOrigin: 'default' };
   return { root: best[0], rootOrigin: 'the paths in the given texts' };
 }
 
-/** A container that sees the node's root somewhere, as node-exporter does, is not the kubelet. */
+/**
+ * The kubelet's own paths decide: those of a container that has the node's root at /host, such as
+ * node-exporter, count a tenth.
+ */
 function weightOf(root: string): number {
   return /^\/(?:host|rootfs|proc|hostfs)\b/.test(root) ? 0.1 : 1;
 }

@@ -28,7 +28,7 @@ import type { ReaderRuntimes } from './reader-runtimes.ts';
 
 interface Answered {
   readonly value: unknown;
-  /** A file's or a response's bytes, which travel as they are: good until the next is read. */
+  /** A file's or a response's bytes, which are sent unchanged: valid until the next is read. */
   readonly payload?: readonly Buffer[];
 }
 

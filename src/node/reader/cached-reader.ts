@@ -9,7 +9,7 @@ interface CachedReader {
   readonly end: () => void;
 }
 
-/** One is enough: a recovery looks several times, but one look after another. */
+/** One is enough: a recovery checks several times, but one check after another. */
 let stored: CachedReader | undefined;
 
 /** Caches an idle reader for the next check of this run. It ends when none comes soon, and with us. */

@@ -5,16 +5,15 @@ export type Recorded<K extends QuestionKind = QuestionKind> =
   | { readonly answer: Answer<K> }
   | { readonly failure: ReadFailure; readonly detail?: string };
 
-/** Questions and answers of one look at a node, and the clock of that moment. */
+/** Questions and answers of one check of a node, and the time of it. */
 export interface Recording {
   readonly clock: Date;
   readonly answers: ReadonlyMap<string, Recorded>;
 }
 
 /**
- * The same question has the same key, whatever the order in which its parts were written. What a log
- * was searched for is no part of it: the answer says that itself, and so a recording stays good when
- * we learn to look for more.
+ * The same question has the same key, whatever the order in which its parts were written. The search
+ * strings of a log are not part of the key, so old recordings work with new signatures.
  */
 export function keyOf<K extends QuestionKind>(kind: K, question: Question<K>): string {
   const asked = 'log' in question ? { ...question, containing: [] } : question;

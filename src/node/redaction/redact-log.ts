@@ -8,8 +8,8 @@ import { redactMessage } from './redact-message.ts';
 import { redactSentence } from './redact-prose.ts';
 
 /**
- * Of a log only lines that say something we know leave the node, without what messages of others may contain
- * in them; of its first and last line, only when they were written.
+ * Keeps only lines that match a known signature, with free text redacted. Of the first and the last line,
+ * keeps only the time.
  */
 export function redactLog(read: LogLines, rules: RedactionRules): LogLines {
   const known = [...KNOWN, ...rules.logSignatures];

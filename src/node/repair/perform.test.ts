@@ -12,12 +12,12 @@ test('the intent comes before the action, the outcome after it, and each step is
   const fixture = new SyntheticRepair();
   await perform(INTENT, { ...fixture.repair, onStep: ({ name }) => fixture.log.push(`[${name}]`) });
   expect(fixture.log).toEqual([
-    '[looked again]',
+    '[checked again]',
     'intend',
     '[intent written]',
     UNMOUNTED,
     '[acted]',
-    '[looked afterwards]',
+    '[checked afterwards]',
     'done',
   ]);
 });

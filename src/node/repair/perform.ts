@@ -27,7 +27,7 @@ export interface RepairContext {
 }
 
 export interface Step {
-  readonly name: 'looked again' | 'intent written' | 'acted' | 'looked afterwards';
+  readonly name: 'checked again' | 'intent written' | 'acted' | 'checked afterwards';
   readonly tookMs: number;
 }
 
@@ -95,7 +95,7 @@ async function performAlone(asked: Intent, repair: RepairContext): Promise<Perfo
   const before = repair.snapshot();
   const objection = await objectionTo(action, before, repair.writer);
   if (objection) return { outcome: objection };
-  step('looked again');
+  step('checked again');
   if (repair.stop?.aborted) {
     const todo = 'nothing was changed by this action';
     return { outcome: refused('stopped', 'you asked to stop', todo) };
@@ -121,7 +121,7 @@ async function performAlone(asked: Intent, repair: RepairContext): Promise<Perfo
     handler.isDone(action, repair.snapshot(), before),
   );
   const outcome = notes.reduce<Outcome>(withNote, seen);
-  step('looked afterwards');
+  step('checked afterwards');
 
   const concluded = await tried(repair.journal.conclude(entry, intent, outcome));
   if (concluded.ok) return { outcome, entry };

@@ -24,7 +24,7 @@ function inNamespaces(scenario: string, ...rest: string[]): unknown {
 
 const target = () => join(scratch, 'kubelet/pods/6f1c2a9e/volume-subpaths/settings/web/1');
 const untouched = { gone: [], added: 0 };
-const STEPS = ['looked again', 'intent written', 'acted', 'looked afterwards'];
+const STEPS = ['checked again', 'intent written', 'acted', 'checked afterwards'];
 
 test('a stale bind is unmounted, nothing else changes, and the path can be bound again', () => {
   expect(inNamespaces('stale')).toEqual({
@@ -184,10 +184,10 @@ test('a disk that fails after the intent does not hide what was done', () => {
 });
 
 test.each([
-  ['looked again', true, []],
+  ['checked again', true, []],
   ['intent written', true, [{ outcome: { state: 'no-effect' } }]],
   ['acted', false, [{ outcome: { state: 'done' } }]],
-  ['looked afterwards', false, [{ outcome: { state: 'done' } }]],
+  ['checked afterwards', false, [{ outcome: { state: 'done' } }]],
 ])(
   'killed after "%s": the next start reports it, and nothing is done twice',
   (step, there, settled) => {

@@ -49,11 +49,11 @@ function settle(fixture: SyntheticRepair) {
   return settleUnfinished(folder, { ...fixture.repair, journal: fileJournal() });
 }
 
-const BEGUN = 'begun at 2026-01-02T03:04:05.000Z by pid 812, its end was not seen; looked now:';
+const BEGUN = 'begun at 2026-01-02T03:04:05.000Z by pid 812, its end was not seen; checked now:';
 
 test('a crash before the intent leaves no trace, for nothing was done', async () => {
   const fixture = new SyntheticRepair();
-  await crashAfter(fixture, 'looked again');
+  await crashAfter(fixture, 'checked again');
   expect(await settle(fixture)).toEqual([]);
   expect(readJournal(folder).records).toEqual([]);
 });
@@ -67,7 +67,7 @@ test('a crash between intent and action is concluded as without effect', async (
   expect(fixture.log).toEqual([]);
 });
 
-test.each(['acted', 'looked afterwards'] as const)(
+test.each(['acted', 'checked afterwards'] as const)(
   'a crash after "%s" is concluded as done',
   async (step) => {
     const fixture = new SyntheticRepair();

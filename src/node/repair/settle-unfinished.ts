@@ -67,7 +67,7 @@ function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Observat
   const all = beside === undefined ? seen : `${seen}; ${beside}`;
   const pid = numberAt(by, 'pid');
   const who = pid === undefined ? 'a process that the journal does not name' : `pid ${pid}`;
-  const note = `begun at ${at} by ${who}, its end was not seen; looked now: ${all}`;
+  const note = `begun at ${at} by ${who}, its end was not seen; checked now: ${all}`;
   const todo = 'run kubediag check, and recover again';
   return isDone ? { state: 'done', note } : { state: 'no-effect', what: seen, why: note, todo };
 }

@@ -21,7 +21,7 @@ async function activeIn(fixture: string): Promise<FaultReport['findings']> {
 }
 
 /** A recorded node with stale mounts, on which an act is only written down. */
-class Patient {
+class RecordedHost {
   readonly intents: Intent[] = [];
   readonly done: JournalRecord[] = [];
   readonly unmounted = new Set<string>();
@@ -78,9 +78,9 @@ class Patient {
 }
 
 /** The graph of the fault: our own OperationSet and Operations, which nobody has to apply. */
-async function diagnosed(patient: Patient, spec: object): Promise<SyntheticWalk> {
+async function diagnosed(host: RecordedHost, spec: object): Promise<SyntheticWalk> {
   const walk = new SyntheticWalk();
-  const run = stepsOn({ withHost: patient.withHost });
+  const run = stepsOn({ withHost: host.withHost });
   const both = ['stale-subpath-mount-diagnoser', 'stale-subpath-mount-recover'];
   for (const name of both) walk.acts.set(name, (step) => run(step));
   await walk.diagnosis({ operationSet: 'stale-subpath-mount', ...spec });
@@ -97,39 +97,39 @@ const actionTextFor = ({ id, subject }: (typeof active)[number]) => ({
 const results = 'recover.kubernetes.stale_subpath_mount.result';
 
 test('repairs by default', async () => {
-  const patient = new Patient();
-  const walk = await diagnosed(patient, {});
+  const recorded = new RecordedHost();
+  const walk = await diagnosed(recorded, {});
   await walk.drive();
   const { phase, actions, operationResults } = await walk.status();
   expect(phase).toBe('Succeeded');
   expect(actions).toMatchObject(active.map((each) => ({ ...actionTextFor(each), state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
   const { uid } = (await walk.stored()).metadata;
-  expect(patient.intents.map(({ purpose }) => purpose)).toEqual(
+  expect(recorded.intents.map(({ purpose }) => purpose)).toEqual(
     active.map(() => `${uid}/2/default/walk`),
   );
 });
 
 test('changes nothing with a dry run or recovery "Never"', async () => {
-  const patient = new Patient();
-  const dry = await diagnosed(patient, { dryRun: true });
+  const recorded = new RecordedHost();
+  const dry = await diagnosed(recorded, { dryRun: true });
   await dry.drive();
   expect(await dry.status()).toMatchObject({
     phase: 'Succeeded',
     plannedActions: active.map(actionTextFor),
     operationResults: { [results]: expect.stringMatching(/^would recover /) },
   });
-  const never = await diagnosed(patient, { recovery: 'Never' });
+  const never = await diagnosed(recorded, { recovery: 'Never' });
   await never.drive();
   const { phase, steps } = await never.status();
   expect(phase).toBe('Failed');
   expect(steps?.at(-1)?.message).toContain('refused: spec.recovery is Never');
-  expect(patient.intents).toEqual([]);
+  expect(recorded.intents).toEqual([]);
 });
 
 test('waits for approval with recovery "Approval", and lists its plan', async () => {
-  const patient = new Patient();
-  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  const recorded = new RecordedHost();
+  const walk = await diagnosed(recorded, { recovery: 'Approval' });
   expect(await walk.drive()).toMatchObject({
     state: 'waits',
     why: expect.stringMatching(/^plan [\da-f]{16} waits for approval$/),
@@ -158,13 +158,13 @@ test('waits for approval with recovery "Approval", and lists its plan', async ()
   const { length } = walk.ran;
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
   expect(walk.ran).toHaveLength(length);
-  expect(patient.intents).toEqual([]);
+  expect(recorded.intents).toEqual([]);
 
   await walk.change({ approvedPlan: 'another' });
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
   await walk.change({ approvedPlan: plan });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
-  expect(patient.intents).toHaveLength(active.length);
+  expect(recorded.intents).toHaveLength(active.length);
   const after = await walk.status();
   expect(after).toMatchObject({ phase: 'Succeeded', actions: [{ state: 'done' }] });
   expect(after).not.toHaveProperty('plan');
@@ -173,8 +173,8 @@ test('waits for approval with recovery "Approval", and lists its plan', async ()
 });
 
 test('an approval covers its plan only: further findings wait again', async () => {
-  const patient = new Patient();
-  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  const recorded = new RecordedHost();
+  const walk = await diagnosed(recorded, { recovery: 'Approval' });
   await walk.drive();
   const seen = await walk.status();
   // As if it had planned for another thing, which is gone by now.
@@ -184,7 +184,7 @@ test('an approval covers its plan only: further findings wait again', async () =
   await walk.store.updateStatus({ ...object, status: { ...seen, plan, plannedActions } });
   await walk.change({ approvedPlan: plan });
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
-  expect(patient.intents).toEqual([]);
+  expect(recorded.intents).toEqual([]);
   const { plan: next, plannedActions: others } = await walk.status();
   expect({ next, others }).toEqual({ next: seen.plan, others: seen.plannedActions });
 });
@@ -194,13 +194,13 @@ test('lists approved actions while others wait for approval', async () => {
   const [first, second, ...others] = several.map(({ id }) => id);
   const mount = several[1]?.subject.mount;
   if (first === undefined || second === undefined || !mount) throw new Error('too few findings');
-  const patient = new Patient(SEVERAL);
+  const recorded = new RecordedHost(SEVERAL);
   // One of them comes when the others were approved.
-  patient.unmounted.add(mount);
-  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  recorded.unmounted.add(mount);
+  const walk = await diagnosed(recorded, { recovery: 'Approval' });
   await walk.drive();
   const { plan } = await walk.status();
-  patient.unmounted.delete(mount);
+  recorded.unmounted.delete(mount);
   const object = await walk.stored();
   const key = 'diagnoser.kubernetes.stale_subpath_mount.findings';
   const operationResults = {
@@ -213,34 +213,34 @@ test('lists approved actions while others wait for approval', async () => {
   const done = (count: number) =>
     Array.from({ length: count }, () => ({ kind: 'unmount', state: 'done' }));
   const { actions, plannedActions, plan: next } = await walk.status();
-  expect(patient.intents.map(({ finding }) => finding)).toEqual([first, ...others]);
+  expect(recorded.intents.map(({ finding }) => finding)).toEqual([first, ...others]);
   expect(actions).toMatchObject(done(several.length - 1));
   expect(plannedActions).toMatchObject([{ finding: second, plan: next }]);
   // The next attempt knows of them from the journal: they are reported once.
   await walk.change({ approvedPlan: next });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(await walk.status()).toMatchObject({ phase: 'Succeeded', actions: done(several.length) });
-  expect(patient.intents).toHaveLength(several.length);
+  expect(recorded.intents).toHaveLength(several.length);
 });
 
 test('a waiting Diagnosis ends by a cancel and by its deadline', async () => {
-  const patient = new Patient();
-  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  const recorded = new RecordedHost();
+  const walk = await diagnosed(recorded, { recovery: 'Approval' });
   await walk.drive();
   await walk.change({ cancel: true });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   await nothingWaits(walk);
-  const late = await diagnosed(patient, { recovery: 'Approval', deadlineSeconds: 60 });
+  const late = await diagnosed(recorded, { recovery: 'Approval', deadlineSeconds: 60 });
   await late.drive();
   late.now = () => new Date(Date.now() + 61_000);
   expect(await late.drive()).toMatchObject({ state: 'ended' });
   await nothingWaits(late);
-  const never = await diagnosed(patient, { recovery: 'Approval' });
+  const never = await diagnosed(recorded, { recovery: 'Approval' });
   await never.drive();
   await never.change({ recovery: 'Never' });
   expect(await never.drive()).toMatchObject({ state: 'ended' });
   await nothingWaits(never);
-  expect(patient.intents).toEqual([]);
+  expect(recorded.intents).toEqual([]);
 });
 
 /** Nor does it say that anybody has approved. */
@@ -252,16 +252,16 @@ async function nothingWaits(walk: SyntheticWalk): Promise<void> {
 }
 
 test('an approved action that was interrupted needs no second approval and is not repeated', async () => {
-  const patient = new Patient();
-  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  const recorded = new RecordedHost();
+  const walk = await diagnosed(recorded, { recovery: 'Approval' });
   await walk.drive();
   const { plan } = await walk.status();
   await walk.change({ approvedPlan: plan });
   // It was done, and then the process was killed: the checkpoint is still that of the step.
   for (const { id, subject } of active) {
-    patient.unmounted.add(subject.mount ?? '');
-    patient.done.push({
-      entry: patient.done.length + 1,
+    recorded.unmounted.add(subject.mount ?? '');
+    recorded.done.push({
+      entry: recorded.done.length + 1,
       at: '2026-01-02T03:04:05Z',
       event: 'concluded',
       boot: 'b1',
@@ -277,7 +277,7 @@ test('an approved action that was interrupted needs no second approval and is no
     phase: 'Succeeded',
     actions: active.map(() => ({ kind: 'unmount', state: 'done' })),
   });
-  expect(patient.intents).toEqual([]);
+  expect(recorded.intents).toEqual([]);
 });
 
 test('the deadline stops a step, and a stopped step does not begin', async () => {
@@ -289,7 +289,7 @@ test('the deadline stops a step, and a stopped step does not begin', async () =>
       throw new Error('stopped');
     },
   });
-  const walk = await diagnosed(new Patient(), {});
+  const walk = await diagnosed(new RecordedHost(), {});
   const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
@@ -314,7 +314,7 @@ test('a cancel and a deadline end a step that waits in the queue', async () => {
       return use({} as ProcessorHost);
     },
   });
-  const walk = await diagnosed(new Patient(), {});
+  const walk = await diagnosed(new RecordedHost(), {});
   const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
@@ -335,7 +335,7 @@ test('a cancel and a deadline end a step that waits in the queue', async () => {
 });
 
 test('one repair runs at a time, and a defect fails one step only', async () => {
-  const patient = new Patient();
+  const recorded = new RecordedHost();
   let now = 0;
   let most = 0;
   const run = stepsOn({
@@ -347,7 +347,7 @@ test('one repair runs at a time, and a defect fails one step only', async () => 
       throw new TypeError('x is not a function');
     },
   });
-  const walk = await diagnosed(patient, {});
+  const walk = await diagnosed(recorded, {});
   const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };

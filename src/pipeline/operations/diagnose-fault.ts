@@ -40,10 +40,9 @@ function lowered(title: string): string {
 }
 
 /**
- * Whether the node, or the pod of the Diagnosis, has this fault and suffers from it now. What is
- * latent or benign, what is clear, and what is not known all fail the step: a graph goes on from here
- * to a cure, and must not go on for a cause that was not seen. What was found is on record all the
- * same.
+ * Whether the node, or the pod of the Diagnosis, has this fault and suffers from it now. The next step
+ * of the graph repairs, so this one succeeds only for an active finding: latent, benign, clear and
+ * unknown fail it. The status lists what was found in any case.
  */
 async function diagnoseFault(
   fault: AnyFault,

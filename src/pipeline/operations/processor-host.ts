@@ -27,7 +27,7 @@ export interface ProcessorHost {
   readonly earlierActions: () => Promise<EarlierActions>;
   /** Written beside each action of this step, so that a later attempt knows it. */
   readonly purpose?: string | undefined;
-  /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
+  /** How long the step may take. Checks end at this limit by themselves; other waits must use it. */
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
   /** Our own directory on the node, as this process reaches it. */

@@ -89,7 +89,7 @@ function goneText(fault: AnyFault, wanted: readonly string[], verdict: Verdict):
     .filter(({ state }) => state !== 'benign')
     .map((finding) => `${findingId(fault, finding)} (${finding.state})`);
   const seen = now.length > 0 ? shown(now) : verdict.state === 'unknown' ? unknowns : 'it is clear';
-  const why = 'it may be cured, or be another thing by now';
+  const why = 'it may be repaired already, or have been replaced';
   return `a new check does not find that ${shown(wanted)} is active: ${seen}; ${why}`;
 }
 

@@ -91,7 +91,7 @@ export function noteUnused(
   return { ...result, results: { ...result.results, [`${writes[0]}.note`]: text } };
 }
 
-/** Ours are held to what others are held to. */
+/** Built-in processors have the same limit as the answer of a server. */
 function bounded(result: OperationResult): OperationResult {
   const size = Object.values(result.results ?? {}).reduce((sum, { length }) => sum + length, 0);
   if (size <= ANSWER_BYTES_MAX) return result;
@@ -99,15 +99,15 @@ function bounded(result: OperationResult): OperationResult {
 }
 
 /**
- * The end of a step, a while after its time at the latest. Looks, exchanges and programs end by their
- * own limits before; this is for the case that something in between never does, such as a dead disk.
+ * The end of a step, shortly after its time limit at the latest. Checks, requests and programs end by
+ * their own limits before; this is for the case that something in between hangs, such as a dead disk.
  */
 async function withinTime(
   running: Promise<OperationResult>,
   timeoutMs: number,
 ): Promise<OperationResult> {
   const late = Promise.withResolvers<OperationResult>();
-  const why = `it did not end within ${timeoutMs / 1_000} s, and does not heed its limit`;
+  const why = `it did not end within ${timeoutMs / 1_000} s, although that is its time limit`;
   const timer = setTimeout(() => late.resolve(failedWith(why)), timeoutMs + OVERTIME_MS);
   try {
     return await Promise.race([running, late.promise]);

@@ -42,10 +42,10 @@ export function pathOf(
   namespace: string | undefined,
   name?: string,
 ): string {
-  const isPlaced = scope === 'Namespaced' && namespace !== undefined;
-  const place = isPlaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const isNamespaced = scope === 'Namespaced' && namespace !== undefined;
+  const namespacePath = isNamespaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   const one = name === undefined ? '' : `/${encodeURIComponent(name)}`;
-  return `/apis/${API_VERSION}${place}/${plural}${one}`;
+  return `/apis/${API_VERSION}${namespacePath}/${plural}${one}`;
 }
 
 // /var/lib/kubediag/collected/go-profiles/20261115T102233123Z-3f9a-heap.pprof

@@ -92,7 +92,10 @@ const run = command({
     ['Show what it would do and change nothing', 'kubediag run -f diagnosis.yaml --dry-run'],
     ['Set a parameter', 'kubediag run -f manifests/ --set level=2'],
   ],
-  exitCodes: { 0: 'the Diagnosis succeeded', 3: 'the Diagnosis failed or was refused' },
+  exitCodes: {
+    0: 'the Diagnosis succeeded, or found nothing',
+    3: 'the Diagnosis failed or was refused',
+  },
   needsRoot: true,
   load: async () => ignoringArguments((await import('../commands/run.ts')).run),
 });

@@ -18,26 +18,26 @@ export async function bundle(
   checkOutputs(file);
   const asked = checkRunOf(faults, options);
   const node = openNode(options);
-  const looked = await runCheck(node, asked, terminal);
+  const checked = await runCheck(node, asked, terminal);
   node.close();
-  const code = await save(looked, file, terminal);
+  const code = await save(checked, file, terminal);
   await reportAbandoned(node, terminal);
   return code;
 }
 
 async function save(
-  looked: CheckResult,
+  checked: CheckResult,
   file: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
-  const { name, time } = looked.report.node;
+  const { name, time } = checked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');
   const path = file ?? `kubediag-${safeName}-${stamp}.tgz`;
   const isOut = isStandardOutput(path);
   const saved = await (isOut
-    ? writeBundle(bundleOf(looked), path, (_, bytes) => writeGiven(path, bytes, terminal))
-    : writeBundle(bundleOf(looked), resolve(path), undefined, ELSEWHERE));
+    ? writeBundle(bundleOf(checked), path, (_, bytes) => writeGiven(path, bytes, terminal))
+    : writeBundle(bundleOf(checked), resolve(path), undefined, ELSEWHERE));
   if ('failure' in saved) {
     const what = 'cannot write the bundle';
     const { failure: why, todo } = saved;

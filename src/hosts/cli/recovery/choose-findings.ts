@@ -33,8 +33,8 @@ interface NothingFound {
 type Chosen = ChosenFindings | NothingFound;
 
 /** What to recover from: the named finding, or all that the check found and nobody calls benign. */
-export function chooseFindings(fault: AnyFault, looked: Seen, asked: Asked): Chosen {
-  const verdict = looked.judged[0]?.verdict;
+export function chooseFindings(fault: AnyFault, checked: Seen, asked: Asked): Chosen {
+  const verdict = checked.judged[0]?.verdict;
   const findings = openFindings(verdict?.findings ?? []);
   const unknowns = verdict?.unknowns ?? [];
   if (asked.finding !== undefined) return chooseNamed(fault, findings, asked.finding);

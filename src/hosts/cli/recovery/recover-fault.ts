@@ -27,7 +27,7 @@ import { checkFor, openFor, type RecoveryRun } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 import { repairFindings } from './repair-findings.ts';
 
-/** Checks for one fault, shows what it would do, asks, does it, and looks whether it worked. */
+/** Checks for one fault, shows what it would do, asks, does it, and checks whether it worked. */
 export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<FaultResult> {
   const { options, terminal } = run;
   // What must be repaired before is looked for too, so that the plan can say so.
@@ -66,11 +66,11 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
 /** All pre-checks of a real run. A question is taken to be answered with yes. */
 async function tryOut(
   planned: PlannedRepair,
-  looked: CheckResult,
+  checked: CheckResult,
   run: RecoveryRun,
 ): Promise<FaultResult> {
   const { options, terminal } = run;
-  const unsaved = await checkSaving(bundleOf(looked), options.stateFolder);
+  const unsaved = await checkSaving(bundleOf(checked), options.stateFolder);
   if (unsaved !== undefined) return refuseUnsaved(endsOf(planned, 'refused'), unsaved, terminal);
   const node = openFor(run);
   try {
@@ -95,7 +95,7 @@ async function tryOut(
         break;
       }
     }
-    const [again] = await looked.judgeAgain(opened.after);
+    const [again] = await checked.judgeAgain(opened.after);
     const expected = again ? { expected: again.verdict } : {};
     const isWaiting = options.wait && isAllRepaired(ends);
     const code = isWaiting && cannotWait(planned, terminal) ? EXIT.notDone : EXIT.clear;

@@ -66,9 +66,9 @@ export async function checkFor(
   const node = openFor(run);
   const end = () => node.endCheck('you asked to stop');
   stop?.addEventListener('abort', end);
-  const looked = await runCheck(node, asked, terminal);
+  const checked = await runCheck(node, asked, terminal);
   stop?.removeEventListener('abort', end);
-  const advice = await adviceWithoutKubelet(looked.report, node, options.hostRoot);
+  const advice = await adviceWithoutKubelet(checked.report, node, options.hostRoot);
   node.pause();
-  return advice ? { advice } : looked;
+  return advice ? { advice } : checked;
 }

@@ -29,19 +29,19 @@ export interface Listed {
  */
 export function showPlan(
   { fault, findings }: Listed,
-  looked: Pick<CheckResult, 'report' | 'judged'>,
+  checked: Pick<CheckResult, 'report' | 'judged'>,
   terminal: Terminal,
   isFull = false,
 ): void {
   const what = `${findingCounts(findings)} of ${fault.id}`;
-  terminal.out(`Repairing ${what} will change ${looked.report.node.name}:\n`);
+  terminal.out(`Repairing ${what} will change ${checked.report.node.name}:\n`);
   const numbers = { last: 0 };
   for (const group of groupsOf({ fault, findings }, isFull)) {
     const [first] = group;
     const isReported = (finding: Finding) =>
-      finding === first || mustBeReported({ fault, finding }, first, looked.judged);
+      finding === first || mustBeReported({ fault, finding }, first, checked.judged);
     for (const finding of group.filter(isReported)) {
-      showRepair(fault, finding, looked.judged, numbers, terminal);
+      showRepair(fault, finding, checked.judged, numbers, terminal);
     }
     const others = group.filter((finding) => !isReported(finding));
     showTable(fault, others, 'like it, repaired in the same way', terminal);

@@ -47,7 +47,7 @@ export function amountOf(value: number, unit: string): string {
   return ms >= 1_000 ? `${(ms / 1_000).toFixed(2)} s` : `${Math.round(ms)} ms`;
 }
 
-/** A function is known by its end, so the beginning of its package goes first. */
+/** Drops the path of the package first: the end of the name identifies a function. */
 function shortened(name: string, columns: number): string {
   const short = name.length > columns ? name.slice(name.lastIndexOf('/') + 1) : name;
   return short.length > columns ? `${short.slice(0, columns - 3)}...` : short;

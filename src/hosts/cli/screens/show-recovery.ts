@@ -29,17 +29,17 @@ export function unknownLines(unknowns: readonly Unknown[], width: number): strin
   return lines.map((line) => `${line}\n`).join('');
 }
 
-const STEP_TEXT: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>> = {
+const STEP_TEXT: Readonly<Record<Exclude<Step['name'], 'checked again'>, string>> = {
   'intent written': 'wrote the intent into the journal',
   acted: 'acted',
-  'looked afterwards': 'checked the result',
+  'checked afterwards': 'checked the result',
 };
 
 /** A line for each step, on the screen. */
 export function showSteps(action: Action, { errWidth, err }: Terminal): (step: Step) => void {
   return ({ name, tookMs }) => {
     const same = `checked again: ${wordsOf(action).same}`;
-    const words = `  ${name === 'looked again' ? same : STEP_TEXT[name]}`;
+    const words = `  ${name === 'checked again' ? same : STEP_TEXT[name]}`;
     const right = `${Math.round(tookMs)} ms`;
     err(`${apart(words, right, errWidth)}\n`);
   };

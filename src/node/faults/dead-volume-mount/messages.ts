@@ -56,8 +56,8 @@ const STALLED =
   'new pods of this node stay Pending, and no pod is changed or cleaned up; running containers continue';
 
 const NO_CURE =
-  'a case for a restart of the kubelet or umount -l: the one hangs again, the other frees nobody ' +
-  'who waits already';
+  'a case for a restart of the kubelet or umount -l: a restarted kubelet hangs again, and umount -l ' +
+  'does not release threads that wait already';
 
 export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const { loop } = seen;
@@ -79,7 +79,7 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     excluded: [
       'a device plugin, the runtime, the API server or a lock: the kubelet waits on this path',
       notOfLivingPod(mount),
-      'a mount that is only slow: it was asked twice, with growing patience',
+      'a mount that is only slow: the second of two probes waited longer, and got no answer either',
       NO_CURE,
     ],
   };
