@@ -2,7 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkSaving, saveBundle } from './save-bundle.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
+import type { CheckResult } from '../../node/checkup/run-check.ts';
+import { VERSION } from './product-version.ts';
+import { bundleOf, checkSaving, saveBundle } from './save-bundle.ts';
 
 const bundle = {
   recording: { clock: new Date(0), answers: new Map<string, never>() },
@@ -58,4 +61,17 @@ test('the newest hundred bundles are retained, and only bundles are removed', as
   expect(names[0]).toBe('00000000-notes.txt');
   expect(names[1]).toBe('20260122T000000-abc123.tgz');
   expect(names.at(-1)).toBe(NAME);
+});
+
+test('the bundle of a check has its settings, and no secret', () => {
+  const { answers } = new NodeMaker().file('/proc/812/cmdline', 'kubelet\0--token=hunter2\0');
+  const checked = {
+    recording: { clock: new Date(0), answers },
+    report: { node: { tookMs: 7 } },
+    settings: { kubeletRoot: '/data/kubelet' },
+  } as unknown as CheckResult;
+  const { recording, ...manifest } = bundleOf(checked);
+  expect(manifest).toEqual({ madeBy: VERSION, tookMs: 7, settings: checked.settings });
+  expect([...recording.answers.keys()]).toEqual([...answers.keys()]);
+  expect(JSON.stringify([...recording.answers])).not.toContain('hunter2');
 });

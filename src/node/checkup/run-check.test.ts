@@ -1,5 +1,13 @@
-import { expect, test, vi } from 'vitest';
-import { WaitsShown, waitText } from './run-check.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { fixtureAt } from '../../../test/fault-fixtures.ts';
+import { hostOn } from '../../../test/synthetic-host.ts';
+import { kubeletNotRunning } from '../faults/kubelet-not-running/fault.ts';
+import { staleSubpathMount } from '../faults/stale-subpath-mount/fault.ts';
+import { ReadError } from '../model/node-reader.ts';
+import { RecordedNode } from '../recording/recorded-node.ts';
+import { replayCheck } from './replay.ts';
+import { runCheck, WaitsShown, waitText } from './run-check.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 
 const VOLUME =
   '/proc/812/root/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volumes/kubernetes.io~nfs/share';
@@ -36,3 +44,77 @@ test('progress shows a long wait, and then the current step again', () => {
   const doing = 'reading: Every process of the node';
   expect(reported).toEqual([doing, doing, 'waiting for /mnt/share (1 of 2 s)', doing, '']);
 });
+
+describe('a check', () => {
+  const asked = { faults: [kubeletNotRunning], settings: {}, timeoutMs: 5_000 };
+
+  function listener() {
+    const progress: string[] = [];
+    const details: string[] = [];
+    return {
+      progress: (text: string) => void progress.push(text),
+      detail: (text: () => string) => void details.push(text()),
+      reported: { progress, details },
+    };
+  }
+
+  test('ends at its time limit, and leaves no timer', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const never = Promise.withResolvers<never>();
+    never.promise.catch(() => {});
+    const node = {
+      now: () => new Date(0),
+      ask: () => never.promise,
+      longestWait: undefined,
+      endCheck: (why: string) => never.reject(new ReadError('not-asked', '/proc', why)),
+    };
+    const heard = listener();
+    const checking = runCheck(node, asked, heard);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const { report } = await checking;
+    expect(report.faults[0]).toMatchObject({
+      verdict: 'unknown',
+      reason: expect.stringContaining('the time limit of 5 s (--timeout) was reached'),
+    });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(heard.reported.progress[0]).toMatch(/^reading: /);
+    expect(heard.reported.progress.at(-1)).toBe('');
+    expect(heard.reported.details).toContainEqual(
+      expect.stringMatching(/^asked .*: the time limit of 5 s \(--timeout\) was reached\n$/),
+    );
+  });
+
+  test('that never ends leaves no timer either, so that the process can exit', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const hanging = { now: () => new Date(0), ask: () => new Promise<never>(() => {}) };
+    const node = { ...hanging, longestWait: undefined, endCheck: () => {} };
+    void runCheck(node, asked, listener());
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('records what it read, and can judge it again as it would be after a change', async () => {
+    const { node } = hostOn(await nodeAt('stale-subpath-mount/broken-configmap'));
+    const settings = {};
+    const heard = listener();
+    const checked = await runCheck(
+      node,
+      { ...asked, faults: [staleSubpathMount], settings },
+      heard,
+    );
+    expect(checked.judged[0]?.verdict.state).toBe('found');
+    expect(heard.reported.details).toHaveLength(checked.recording.answers.size);
+    const bundle = { recording: checked.recording, madeBy: '', tookMs: 0, settings };
+    const replayed = await replayCheck(bundle, [staleSubpathMount]);
+    expect(replayed.faults).toEqual(checked.report.faults);
+    const healthy = await nodeAt('stale-subpath-mount/healthy-without-credentials');
+    const [after] = await checked.judgeAgain(() => takeSnapshot(healthy));
+    expect(after?.verdict.state).toBe('clear');
+  });
+});
+
+async function nodeAt(path: string): Promise<RecordedNode> {
+  return new RecordedNode((await fixtureAt(path)).recording);
+}

@@ -25,6 +25,8 @@ class RecordedHost {
   readonly intents: Intent[] = [];
   readonly done: JournalRecord[] = [];
   readonly unmounted = new Set<string>();
+  /** Of which findings the evidence was saved. */
+  readonly saved: string[] = [];
   readonly fixture: string;
 
   constructor(fixture = BROKEN) {
@@ -48,12 +50,16 @@ class RecordedHost {
     const host = hostOn(node, {
       ...request,
       settings,
-      saveEvidence: async () => ({ path: '/stored' }),
+      saveEvidence: async ({ judged }, finding) => {
+        this.saved.push(`${judged[0]?.fault.id} ${finding}`);
+        return { path: '/stored' };
+      },
       openRepair: async () => ({
         isOpen: true,
         settled: [],
         close: () => {},
         perform: async (intent) => {
+          expect(this.saved).not.toEqual([]);
           const entry = this.intents.push(intent);
           this.#wasDone(entry, intent);
           return { outcome: { state: 'done' }, entry };
@@ -102,6 +108,8 @@ test('repairs by default', async () => {
   await walk.drive();
   const { phase, actions, operationResults } = await walk.status();
   expect(phase).toBe('Succeeded');
+  // One check saw all of them, so it is saved once, under the first.
+  expect(recorded.saved).toEqual([`stale-subpath-mount ${active[0]?.id}`]);
   expect(actions).toMatchObject(active.map((each) => ({ ...actionTextFor(each), state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
   const { uid } = (await walk.stored()).metadata;
@@ -125,6 +133,7 @@ test('changes nothing with a dry run or recovery "Never"', async () => {
   expect(phase).toBe('Failed');
   expect(steps?.at(-1)?.message).toContain('refused: spec.recovery is Never');
   expect(recorded.intents).toEqual([]);
+  expect(recorded.saved).toEqual([]);
 });
 
 test('waits for approval with recovery "Approval", and lists its plan', async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { fixtureAt } from '../../../test/fault-fixtures.ts';
+import { answerOn, fixtureAt } from '../../../test/fault-fixtures.ts';
 import { hostOn } from '../../../test/synthetic-host.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.ts';
 import type { NodeReader } from '../../node/model/node-reader.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
@@ -128,10 +129,36 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
   const unknown = hostOn(clear, {
     earlierActions: async () => ({ isKnown: false, why: 'an umount still runs' }),
   });
-  expect(await run('subpathRemountRecover', { [TARGET]: target }, unknown)).toHaveProperty(
-    'message',
-    expect.stringContaining('it cannot be seen yet what became of it: an umount still runs'),
-  );
+  for (const [name, input] of [
+    ['subpathRemountRecover', { [TARGET]: target }],
+    ['staleSubpathMountRecover', byId],
+  ] as const) {
+    expect(await run(name, input, unknown)).toMatchObject({
+      message: expect.stringContaining(
+        'it cannot be seen yet what became of it: an umount still runs',
+      ),
+      reason: 'Refused',
+    });
+  }
+});
+
+test('a container that still runs, or is of another pod, is not touched by the name of its mount', async () => {
+  const recoverOn = async (path: string, input: Readonly<Record<string, string>> = {}) => {
+    const [finding] = (await answerOn(staleSubpathMount, await fixtureAt(path))).findings;
+    const target = finding?.subject.mount ?? '';
+    const consent = async () => ({ given: 'to-plan' }) as const;
+    const host = hostOn(await nodeAt(path), { consent });
+    return run('subpathRemountRecover', { ...input, [TARGET]: target }, host);
+  };
+  const refused = {
+    succeeded: false,
+    message: expect.stringMatching(/^refused: a new check does not find/),
+  };
+  const active = 'stale-subpath-mount/broken-configmap';
+  expect(await recoverOn(active)).toMatchObject({ succeeded: true });
+  expect(await recoverOn('stale-subpath-mount/latent-running')).toMatchObject(refused);
+  const other = { 'pod.namespace': 'default', 'pod.name': 'web-1' };
+  expect(await recoverOn(active, other)).toMatchObject(refused);
 });
 
 test('a recovery that broke off between two actions is finished, as far as it may be', async () => {

@@ -193,6 +193,13 @@ test('a pod that the Diagnosis names is the only one that counts', async () => {
     message: expect.stringMatching(/^pod shop\/no-such-pod \(leave podReference out /),
   });
   expect(result.record).toBeUndefined();
+  const ids = JSON.stringify(ACTIVE.report.findings.map(({ id }) => ({ id })));
+  const refused = await run(recoverPath, { ...pod, [findings]: ids }, hostWith(ACTIVE));
+  expect(refused).toHaveProperty(
+    'message',
+    expect.stringMatching(/^refused: a new check does not/),
+  );
+  expect(refused.record).toBeUndefined();
 });
 
 test('each fault has its steps and its graph, and they fit together', () => {
