@@ -112,6 +112,8 @@ it.each(Object.entries(MADE))(
     expect(plannedActions.every(({ description }) => description)).toBe(true);
     expect(found?.proof).not.toEqual([]);
     expect(sick.hasFault()).toBe(true);
+    const bundles = join(sick.node.stateFolder, 'bundles');
+    expect(existsSync(bundles)).toBe(false);
 
     const { ended, status } = await run(sick, fault, '--yes');
     expect(ended.code, ended.stderr).toBe(0);
@@ -132,6 +134,10 @@ it.each(Object.entries(MADE))(
     });
     expect(sick.hasFault()).toBe(false);
     expect(readFileSync(join(sick.node.stateFolder, 'journal.jsonl'), 'utf8')).toContain(id);
+    const [saved = '', ...others] = readdirSync(bundles);
+    expect([saved, others]).toEqual([expect.stringMatching(`^\\d{8}T\\d{6}-${id}\\.tgz$`), []]);
+    const replayed = await sick.node.kubediag('replay', join(bundles, saved), fault, '-o', 'name');
+    expect(replayed.stdout).toContain(id);
 
     const again = await run(sick, fault, '--yes');
     expect(again.status).toMatchObject({
