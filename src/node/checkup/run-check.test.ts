@@ -97,6 +97,8 @@ describe('a check', () => {
 
   test('records what it read, and can judge it again as it would be after a change', async () => {
     const { node } = hostOn(await nodeAt('stale-subpath-mount/broken-configmap'));
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const settings = {};
     const heard = listener();
     const checked = await runCheck(
@@ -104,6 +106,8 @@ describe('a check', () => {
       { ...asked, faults: [staleSubpathMount], settings },
       heard,
     );
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
     expect(checked.judged[0]?.verdict.state).toBe('found');
     expect(heard.reported.details).toHaveLength(checked.recording.answers.size);
     const bundle = { recording: checked.recording, madeBy: '', tookMs: 0, settings };
