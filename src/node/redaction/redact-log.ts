@@ -8,8 +8,8 @@ import { redactMessage } from './redact-message.ts';
 import { redactSentence } from './redact-prose.ts';
 
 /**
- * Keeps only lines that match a known signature, with free text redacted. Of the first and the last line,
- * keeps only the time.
+ * Only lines that match a known signature leave the node, with free text redacted; of the first and the
+ * last line, only the time.
  */
 export function redactLog(read: LogLines, rules: RedactionRules): LogLines {
   const known = [...KNOWN, ...rules.logSignatures];
