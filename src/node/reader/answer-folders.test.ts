@@ -14,7 +14,12 @@ const within = (name: Buffer) => Buffer.concat([Buffer.from(`${folder}/`), name]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kubediag-folders-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const project = process.cwd();
+afterEach(() => {
+  // A reader stays in "/". Other test files run in this process afterwards.
+  process.chdir(project);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test('distinguishes names that are no text from those that only look like it', () => {
   const mark = 'a\ufffd';
