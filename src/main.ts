@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   if (runChild) return runChild(rest);
   const { runCli } = await import('./hosts/cli/run-cli.ts');
   process.exitCode = await runCli(process.argv.slice(2), {
-    serve: async () => (await import('./hosts/agent/serve.ts')).serve,
+    serve: async () => (await import('./hosts/serve/serve.ts')).serve,
     lab: async () => (await import('../lab/commands.ts')).labCommands,
   });
 }

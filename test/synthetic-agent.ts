@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ServeStart, serve } from '../src/hosts/agent/serve.ts';
+import { type ServeStart, serve } from '../src/hosts/serve/serve.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 
 export interface SyntheticAgent extends ServeStart {

@@ -6,7 +6,8 @@ import { driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
 import type { Driven, DriverContext } from '../src/pipeline/diagnosis/driver-context.ts';
 import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
 import { storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
-import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/run-step.ts';
+import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/step-to-run.ts';
+import { builtIns } from '../src/pipeline/operations/catalogue.ts';
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
 
@@ -32,12 +33,15 @@ export class SyntheticWalk {
   otherNodes: 'elsewhere' | 'unknown' = 'unknown';
   /** As on a cluster: a controller assigns, and the driver writes `status` only. */
   isAgentOnly = false;
-  earlierActionsFor: DriverContext['earlierActionsFor'] = async () => ({ isKnown: true, done: [] });
+  earlierActionsFor: DriverContext['earlierActionsFor'] = async () => ({
+    isKnown: true,
+    record: {},
+  });
 
   get context(): DriverContext {
     return {
       store: this.store,
-      lookup: storeLookup(this.store),
+      lookup: storeLookup(this.store, async () => builtIns),
       largeResults: this.largeResults,
       targetOf: ({ nodeName = 'node-1' }) =>
         nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },

@@ -163,7 +163,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
 
   'local-node': {
     layer: 'hosts',
-    does: 'what cli and agent share: opens the node, saves bundles, gives both to a step',
+    does: 'what cli and serve share: opens the node, saves bundles, gives both to a step',
     imports: [
       ...['state', 'model', 'reader', 'recording', 'evidence', 'redaction', 'faults'],
       ...['checkup', 'repair', 'operations'],
@@ -174,9 +174,9 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     does: 'the HTTP server of the agent: objects, processors, alerts, metrics',
     imports: ['std', 'api', 'graph', 'triggers', 'store'],
   },
-  agent: {
+  serve: {
     layer: 'hosts',
-    does: '`kubediag serve`: runs Diagnoses on this node',
+    does: '`kubediag serve`: an agent with a store of its own, runs Diagnoses on this node',
     imports: ['std', 'state', 'model', ...DIAGNOSES, 'local-node', 'web'],
   },
   cli: {
@@ -218,7 +218,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   main: {
     layer: undefined,
     does: 'the executable: loads the one host or child process that is asked for',
-    imports: ['std', 'reader', 'trace', 'repair', 'agent', 'cli', 'controller', 'kubectl', 'lab'],
+    imports: ['std', 'reader', 'trace', 'repair', 'serve', 'cli', 'controller', 'kubectl', 'lab'],
   },
 };
 

@@ -32,12 +32,12 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/pipeline/store/sqlite-store.ts',
   ],
   'what one action, step, Diagnosis or request throws fails it alone': [
-    'src/hosts/agent/processors.ts',
+    'src/hosts/serve/processors.ts',
     'src/hosts/web/server.ts',
     'src/node/repair/live-writer.ts',
     'src/node/repair/perform.ts',
     'src/pipeline/diagnosis/drive-diagnosis.ts',
-    'src/pipeline/diagnosis/run-step.ts',
+    'src/pipeline/diagnosis/step-to-run.ts',
     'src/pipeline/diagnosis/runner.ts',
     'src/pipeline/operations/run-exchange.ts',
     'src/pipeline/operations/run-function.ts',
@@ -46,7 +46,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/pipeline/operations/run-sonobuoy-result.ts',
   ],
   'an error with a name of ours becomes a value': [
-    'src/hosts/agent/serve.ts',
+    'src/hosts/serve/serve.ts',
     'src/pipeline/store/sleep-until-stopped.ts',
     'src/pipeline/store/store-answer.ts',
   ],

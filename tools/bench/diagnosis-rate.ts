@@ -4,6 +4,7 @@ import { assignIn } from '../../src/pipeline/diagnosis/assign.ts';
 import { largeResultsIn } from '../../src/pipeline/diagnosis/large-results.ts';
 import { storeLookup } from '../../src/pipeline/diagnosis/operation-lookup.ts';
 import { Runner } from '../../src/pipeline/diagnosis/runner.ts';
+import { builtIns } from '../../src/pipeline/operations/catalogue.ts';
 import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../../src/pipeline/store/store.ts';
 import { barred, type Row, shown } from './row.ts';
@@ -23,7 +24,7 @@ export async function diagnosisRateRows(scratch: string): Promise<readonly Row[]
   const shutdown = new AbortController();
   const runner = new Runner({
     store,
-    lookup: storeLookup(store),
+    lookup: storeLookup(store, async () => builtIns),
     largeResults: largeResultsIn(join(scratch, 'state/results')),
     targetOf: ({ nodeName = '' }) => ({ state: 'here', nodeName }),
     assign: assignIn(store),

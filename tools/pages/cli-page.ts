@@ -7,7 +7,7 @@ import { code, fenced, tableOf } from './markdown.ts';
 
 /** The command line with the commands of the lab, to read and not to run. */
 export function wholeProgram(): Program {
-  const serve = async () => (await import('../../src/hosts/agent/serve.ts')).serve;
+  const serve = async () => (await import('../../src/hosts/serve/serve.ts')).serve;
   return new Program(commandSections(serve, labCommands));
 }
 

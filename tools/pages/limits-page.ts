@@ -1,4 +1,4 @@
-import * as agent from '../../src/hosts/agent/limits.ts';
+import * as agent from '../../src/hosts/serve/limits.ts';
 import * as web from '../../src/hosts/web/limits.ts';
 import * as api from '../../src/pipeline/api/limits.ts';
 import * as diagnosis from '../../src/pipeline/diagnosis/limits.ts';

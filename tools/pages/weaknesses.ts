@@ -4,7 +4,7 @@ export type Weakness = readonly [was: string, ...shownBy: readonly TestName[]];
 /** The file, below src/ or as it is, and the words with which the name of the test begins. */
 export type TestName = readonly [file: string, title: string];
 
-const AGENT = 'hosts/agent/interrupted-run.test.ts';
+const AGENT = 'hosts/serve/interrupted-run.test.ts';
 const DECIDE = 'pipeline/graph/decide-next.test.ts';
 const DRIVE = 'pipeline/diagnosis/drive-diagnosis.test.ts';
 const STORED = 'pipeline/diagnosis/drive-over-store.test.ts';

@@ -4,7 +4,7 @@ import { withReason } from '../graph/conditions.ts';
 import { isPlanWaiting } from '../graph/result-of.ts';
 import { actionRecord } from '../operations/action-text.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
-import type { RecoveryRequest } from '../operations/processor-host.ts';
+import type { RecoveryRequest } from '../operations/recovery-request.ts';
 import { withRecord } from './with-record.ts';
 
 export type Wanted = Omit<RecoveryRequest, 'touches' | 'leaves'>;

@@ -3,8 +3,8 @@ import { walkOf } from '../../../test/synthetic-walk.ts';
 import type { StoredObject } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Wanted } from './approval.ts';
-import type { StepOutcome, StepToRun } from './run-step.ts';
 import { Runner } from './runner.ts';
+import type { StepOutcome, StepToRun } from './step-to-run.ts';
 
 const WANTED: Wanted = {
   fault: 'a-fault',

@@ -14,7 +14,7 @@ import { type Assignment, hashOf, isAssigned } from './assign.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
 import { completeResults } from './large-results.ts';
 import { purposeOf } from './purpose.ts';
-import { failingAlone, type StepOutcome, stopWithin } from './run-step.ts';
+import { failingAlone, type StepOutcome, stopWithin } from './step-to-run.ts';
 import { isUnstorable, storeResult } from './store-result.ts';
 import { askAgainAt, restMs } from './time-left.ts';
 import { reportRetry, withMissingActions, writeFailure, written } from './write-status.ts';

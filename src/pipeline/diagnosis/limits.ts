@@ -34,6 +34,9 @@ export const READING_STEPS_MAX = 8;
 /** Time limit for asking the kubelet and the runtime whether a pod exists. */
 export const POD_LOOKUP_MS = 30_000;
 
+/** Time limit for finding out the result of an interrupted action. */
+export const EARLIER_ACTIONS_MS = 60_000;
+
 /** Scripts and functions at once: what each of them uses is not known. */
 export const PROGRAM_STEPS_MAX = 16;
 

@@ -1,19 +1,8 @@
 import { expect, test } from 'vitest';
 import { type SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
-import type { JournalRecord } from '../../node/repair/journal.ts';
 
-const DONE: JournalRecord = {
-  entry: 7,
-  at: '2026-01-02T03:04:05Z',
-  event: 'concluded',
-  boot: 'b1',
-  by: { pid: 812, user: 'ada' },
-  fault: 'a-fault',
-  finding: '3f9a1c',
-  action: { kind: 'unmount', id: 216, parent: 22, device: '254:1', root: '/x', target: '/a' },
-  outcome: { state: 'done' },
-};
 const REPORTED = {
+  kind: 'unmount',
   fault: 'a-fault',
   finding: '3f9a1c',
   description: 'unmount /a',
@@ -31,7 +20,7 @@ async function brokenOff(spec: object = {}): Promise<{ walk: SyntheticWalk; aske
   const asked: string[] = [];
   walk.earlierActionsFor = async (purpose) => {
     asked.push(purpose);
-    return { isKnown: true, done: [DONE] };
+    return { isKnown: true, record: { actions: [REPORTED] } };
   };
   return { walk, asked };
 }

@@ -5,7 +5,7 @@ import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
-import { ownOperationSets, ownOperations } from '../operations/catalogue.ts';
+import type { BuiltIns } from '../operations/built-ins.ts';
 import { AGENT_PORT } from '../operations/limits.ts';
 import type { Store } from '../store/store.ts';
 import { GRAPHS_CACHED_MAX } from './limits.ts';
@@ -20,13 +20,18 @@ export interface OperationLookup {
 export type IsHere = (address: string, port: number) => boolean;
 
 /** Stored objects first, then built-in ones. */
-export function storeLookup(store: Store, isHere: IsHere = () => false): OperationLookup {
+export function storeLookup(
+  store: Store,
+  builtIns: () => Promise<BuiltIns>,
+  isHere: IsHere = () => false,
+): OperationLookup {
   const graphs = new Map<string, SeenSet>();
   return {
     set: async (name) => {
       const stored = await store.get({ kind: 'OperationSet', name });
-      const own = ownOperationSets.find((each) => each.name === name);
-      const list = (stored?.spec.adjacencyList as readonly GraphNode[]) ?? own?.adjacencyList;
+      const list =
+        (stored?.spec.adjacencyList as readonly GraphNode[] | undefined) ??
+        (await builtIns()).operationSets.get(name);
       if (!list) return { state: 'missing' };
       const { uid = 'own', generation = 0 } = stored?.metadata ?? {};
       const key = `${name} ${uid} ${generation}`;
@@ -39,7 +44,7 @@ export function storeLookup(store: Store, isHere: IsHere = () => false): Operati
     },
     operation: async (name) => {
       const stored = await store.get({ kind: 'Operation', name });
-      if (!stored) return ownOperations.get(name);
+      if (!stored) return (await builtIns()).operations.get(name);
       return withoutOwnAddress(processorOf(stored.spec as OperationSpec), isHere);
     },
   };

@@ -1,40 +1,21 @@
-import { messageOf } from '../../lib/std/message-of.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
-import type { Processor } from '../api/processor-of.ts';
-import {
-  failedWith,
-  type OperationResult,
-  type StepInput,
-} from '../operations/operation-result.ts';
 import { podReferenceOn } from '../operations/pod-on-node.ts';
 import type { ProcessorHost, WithHost } from '../operations/processor-host.ts';
-import type { Limited, Retry } from '../operations/run-http.ts';
+import { actionsOf } from '../operations/recover-finding.ts';
+import type { Limited } from '../operations/run-http.ts';
 import { ownProcessor, runOperation } from '../operations/run-operation.ts';
 import type { CurrentDiagnosis } from '../operations/step-input.ts';
-import { type ApprovalRequest, approvedIn, mayAct, type Wanted } from './approval.ts';
-import { EXCHANGES_MAX, POD_LOOKUP_MS, PROGRAM_STEPS_MAX, READING_STEPS_MAX } from './limits.ts';
-
-/** One step of a Diagnosis whose checkpoint is stored. */
-export interface StepToRun {
-  /** The name of the Operation. */
-  readonly name: string;
-  readonly processor: Processor;
-  readonly diagnosis: CurrentDiagnosis;
-  readonly input: StepInput;
-  /** Time left until the deadline of the Diagnosis. */
-  readonly restMs: number;
-  /** Identifies the step in the journal: the same for every attempt, also after a crash. */
-  readonly purpose: string;
-  readonly stop: AbortSignal;
-  /** Called when its server could not be reached and will be asked again. */
-  readonly onRetry?: (retry: Retry) => void;
-}
-
-/** The result, or the actions that need approval first. */
-export type StepOutcome = OperationResult | ApprovalRequest;
-
-export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
+import { approvedIn, mayAct, type Wanted } from './approval.ts';
+import type { EarlierRecord } from './driver-context.ts';
+import {
+  EARLIER_ACTIONS_MS,
+  EXCHANGES_MAX,
+  POD_LOOKUP_MS,
+  PROGRAM_STEPS_MAX,
+  READING_STEPS_MAX,
+} from './limits.ts';
+import { failingAlone, type RunStep, stopWithin } from './step-to-run.ts';
 
 interface StepNode {
   readonly withHost: WithHost;
@@ -84,7 +65,7 @@ export function stepsOn(node: StepNode): RunStep {
 }
 
 /** For requests that only read the node. */
-export const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
+const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
 
 /** Looks for the pod of a Diagnosis before its first step. */
 export function podLookup(withHost: WithHost) {
@@ -97,8 +78,14 @@ export function podLookup(withHost: WithHost) {
   };
 }
 
-export function stopWithin(restMs: number, stop: AbortSignal): AbortSignal {
-  return Number.isFinite(restMs) ? AbortSignal.any([stop, AbortSignal.timeout(restMs)]) : stop;
+/** What interrupted attempts of a step have done, by its purpose. */
+export function earlierRecords(withHost: WithHost, stop: AbortSignal) {
+  const reading = { timeoutMs: EARLIER_ACTIONS_MS, stop, consent: noConsent };
+  return (purpose: string): Promise<EarlierRecord> =>
+    withHost({ ...reading, purpose }, async (host) => {
+      const earlier = await host.earlierActions();
+      return earlier.isKnown ? { isKnown: true, record: actionsOf(earlier.done) } : earlier;
+    });
 }
 
 /** The consent of the spec. Adds to `wanted` what needs approval first. */
@@ -112,17 +99,4 @@ function policyOf({ spec, status }: CurrentDiagnosis, wanted: Wanted[]): Process
     wanted.push(request);
     return { given: 'to-plan' };
   };
-}
-
-/** A defect of ours fails its own step only, because others run beside it. */
-export async function failingAlone<T>(
-  running: Promise<T>,
-  stop: AbortSignal,
-): Promise<T | OperationResult> {
-  try {
-    return await running;
-  } catch (error) {
-    if (error === stop.reason) return failedWith('stopped before it began');
-    return failedWith(`defect in kubediag, please report it: ${messageOf(error)}`);
-  }
 }

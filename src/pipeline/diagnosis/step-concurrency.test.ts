@@ -9,8 +9,9 @@ import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts
 import type { StoredObject } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
 import { EXCHANGES_MAX, LARGE_STEPS_MAX } from './limits.ts';
-import { type StepToRun, stepsOn } from './run-step.ts';
+import { stepsOn } from './run-step.ts';
 import { Runner } from './runner.ts';
+import type { StepToRun } from './step-to-run.ts';
 
 /** A node that is only passed on: no step here reads it. */
 const withHost = <T>(request: HostRequest, use: (host: ProcessorHost) => Promise<T>) =>

@@ -6,7 +6,6 @@ import { failedFor, timeText } from '../graph/conditions.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { withResult } from '../graph/result-of.ts';
-import { attemptedActionRecord } from '../operations/action-text.ts';
 import type { Retry } from '../operations/run-http.ts';
 import type { ObjectKey, Store, StoredObject } from '../store/store.ts';
 import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
@@ -135,6 +134,5 @@ export async function withMissingActions(
     onError?.(`${what}: ${earlier.why}; run kubediag recover, then see kubediag journal`);
     return status;
   }
-  if (earlier.done.length === 0) return status;
-  return withRecord(status, { actions: earlier.done.map(attemptedActionRecord) });
+  return withRecord(status, earlier.record);
 }

@@ -3,7 +3,6 @@ import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { shortId } from '../../lib/std/short-id.ts';
 import { pluginName } from '../../node/evidence/volumes/leftover-names.ts';
 import type { Action, ActionKind } from '../../node/model/action.ts';
-import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { DESCRIPTION_CHARACTERS_MAX } from './limits.ts';
 
@@ -92,11 +91,4 @@ export function actionRecord(
     cutSentence(each, DESCRIPTION_CHARACTERS_MAX),
   );
   return { kind, fault, finding, description, details };
-}
-
-/** The same of one that was done, with its place in the journal. */
-export function attemptedActionRecord(record: JournalRecord): ActionRecord {
-  const { action, entry, at } = record;
-  const known = actionRecord(action, record);
-  return { ...known, state: 'done', endTime: at, journalEntry: entry };
 }

@@ -1,6 +1,7 @@
 import { faults } from '../../node/faults/index.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
+import type { BuiltIns } from './built-ins.ts';
 import { coreFileProfiler } from './core-files.ts';
 import { diagnoserOf } from './diagnose-fault.ts';
 import { dockerProcessors } from './docker.ts';
@@ -57,6 +58,11 @@ export const ownOperationSets: readonly OwnOperationSet[] = faults.map((fault) =
   const steps = fault.recover ? [diagnoser, recover] : [diagnoser];
   return { name: set, adjacencyList: inLine(steps) };
 });
+
+export const builtIns: BuiltIns = {
+  operations: ownOperations,
+  operationSets: new Map(ownOperationSets.map(({ name, adjacencyList }) => [name, adjacencyList])),
+};
 
 /** One step after another, behind the start, which runs nothing. */
 function inLine(operations: readonly string[]): readonly GraphNode[] {

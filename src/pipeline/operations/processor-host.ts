@@ -1,11 +1,10 @@
 import type { CheckableNode, CheckListener, CheckResult } from '../../node/checkup/run-check.ts';
 import type { SnapshotOptions } from '../../node/model/evidence.ts';
-import type { Recovery } from '../../node/model/fault.ts';
-import type { Finding } from '../../node/model/finding.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
 import type { Consent } from '../../node/repair/recover.ts';
 import type { OperationResult, StepInput } from './operation-result.ts';
+import type { RecoveryRequest } from './recovery-request.ts';
 
 /** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {
@@ -34,15 +33,6 @@ export interface ProcessorHost {
   readonly stateFolder: string;
   /** Where this process has the root of the node: "/", or "/host". */
   readonly hostRoot: string;
-}
-
-/** A finding that a step wants to repair, and how. */
-export interface RecoveryRequest
-  extends Pick<Recovery, 'actions' | 'touches' | 'leaves'>,
-    Pick<Finding, 'summary'> {
-  readonly fault: string;
-  /** The short id of the finding. */
-  readonly finding: string;
 }
 
 /** A built-in processor. */

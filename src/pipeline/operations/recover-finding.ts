@@ -11,9 +11,10 @@ import {
   recover,
   remainingPlan,
 } from '../../node/repair/recover.ts';
-import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-text.ts';
+import { type ActionRecord, actionRecord } from './action-text.ts';
 import type { StepRecord } from './operation-result.ts';
-import type { EarlierActions, ProcessorHost, RecoveryRequest } from './processor-host.ts';
+import type { EarlierActions, ProcessorHost } from './processor-host.ts';
+import type { RecoveryRequest } from './recovery-request.ts';
 
 export type Recovered = { readonly id: string; readonly record: StepRecord } & (
   | { readonly state: 'done' | 'planned' }
@@ -142,8 +143,14 @@ export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<
   return { isKnown: false, why: `refused: ${what}: ${before.why}; kubediag recover settles it` };
 }
 
+/** Actions of the journal, as the status of a Diagnosis lists them. */
 export function actionsOf(done: readonly JournalRecord[]): StepRecord {
-  return { actions: done.map(attemptedActionRecord) };
+  return {
+    actions: done.map((record) => {
+      const { action, entry, at } = record;
+      return { ...actionRecord(action, record), state: 'done', endTime: at, journalEntry: entry };
+    }),
+  };
 }
 
 function failureText(state: string, { what, why, todo }: Explanation): string {

@@ -1,13 +1,12 @@
-import { defined } from '../../lib/std/defined.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { processors } from './catalogue.ts';
-import { AGENT_PORT, ANSWER_BYTES_MAX, OVERTIME_MS, RETRY_WAITS_MS } from './limits.ts';
+import { ANSWER_BYTES_MAX, OVERTIME_MS } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
-import type { ServerTrust } from './run-exchange.ts';
 import { runFunction } from './run-function.ts';
-import { type HttpStep, type Limited, runHttp } from './run-http.ts';
+import type { HttpStep, Limited } from './run-http.ts';
 import { runScript } from './run-script.ts';
+import { isOwnPath, runServer } from './run-server.ts';
 
 export interface OperationStep {
   /** The name of the Operation. */
@@ -21,8 +20,6 @@ export interface OperationStep {
   readonly limited?: Limited;
   readonly onRetry?: HttpStep['onRetry'];
 }
-
-type HttpProcessor = Extract<Processor, { way: 'http' }>;
 
 /** Carries out one Operation. Whatever goes wrong with it is its result. */
 export async function runOperation(step: OperationStep): Promise<OperationResult> {
@@ -50,9 +47,7 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     const running = runFunction({ function: processor, name, input, timeoutMs, stop });
     return withinTime(running, timeoutMs);
   }
-  const waitsMs = RETRY_WAITS_MS.slice(0, processor.retries);
-  const server = { url: urlOf(processor), trust: trustOf(processor), waitsMs };
-  return runHttp({ ...server, input, timeoutMs, stop, limited, onRetry });
+  return runServer({ processor, input, timeoutMs, stop, limited, onRetry });
 }
 
 /** The processor of ours that an Operation without an address means. */
@@ -60,22 +55,6 @@ export function ownProcessor(processor: Processor): OwnProcessor | undefined {
   if (processor.way !== 'http' || !isOwnPath(processor)) return undefined;
   const [path] = processor.path.split('?');
   return processors.find((each) => each.path === path);
-}
-
-/** Whether a path is one of ours: no other server is named. */
-export function isOwnPath({ address, port }: HttpProcessor): boolean {
-  return !address && port === undefined;
-}
-
-// http://10.0.0.1:8090/processor/x, https://[fd00::1]:8443/y?z=1
-function urlOf({ scheme, address, port = AGENT_PORT, path }: HttpProcessor): string {
-  const host = address || '127.0.0.1';
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
-}
-
-function trustOf({ caBundle, insecureSkipTLSVerify }: HttpProcessor): ServerTrust {
-  const authorities = caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined;
-  return defined({ authorities, isBlind: insecureSkipTLSVerify });
 }
 
 /** The result, with a word on what somebody gave and nothing here uses: they may rely on it. */

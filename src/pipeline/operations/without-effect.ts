@@ -5,7 +5,8 @@ import type { GraphNode } from '../api/operation-set.ts';
 import { note, type Problem, problem } from '../api/problem.ts';
 import { processorOf } from '../api/processor-of.ts';
 import { processors } from './catalogue.ts';
-import { isOwnPath, ownProcessor } from './run-operation.ts';
+import { ownProcessor } from './run-operation.ts';
+import { isOwnPath } from './run-server.ts';
 
 type Checked = Pick<Resource, 'kind' | 'spec'>;
 

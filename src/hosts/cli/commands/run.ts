@@ -12,7 +12,8 @@ import {
   completeResults,
   largeResultsInMemory,
 } from '../../../pipeline/diagnosis/large-results.ts';
-import { podLookup, type RunStep, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
+import { podLookup, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
+import type { RunStep } from '../../../pipeline/diagnosis/step-to-run.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';

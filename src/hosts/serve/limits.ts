@@ -21,6 +21,3 @@ export const INTAKE_MS = 10_000;
 
 /** Diagnoses that Triggers may create within a repeat interval: a storm of alerts must not load a node. */
 export const TRIGGERED_MAX = 1_000;
-
-/** Time limit for finding out the result of an interrupted action. */
-export const EARLIER_ACTIONS_MS = 60_000;

@@ -11,9 +11,10 @@ import type { Failure } from '../../node/model/action.ts';
 import { assignIn } from '../../pipeline/diagnosis/assign.ts';
 import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
 import { type OperationLookup, storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
-import { noConsent, podLookup, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
+import { earlierRecords, podLookup, stepsOn } from '../../pipeline/diagnosis/run-step.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
+import { builtIns } from '../../pipeline/operations/catalogue.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
 import { settleOperationSets } from '../../pipeline/store/operation-set-status.ts';
 import { StoreFileError } from '../../pipeline/store/sqlite-file.ts';
@@ -30,7 +31,7 @@ import { adviceFor } from './advice.ts';
 import { AgentMetrics } from './agent-metrics.ts';
 import { Intake } from './intake.ts';
 import { learnName } from './learn-name.ts';
-import { EARLIER_ACTIONS_MS, NAME_AGAIN_MS, NAME_MS } from './limits.ts';
+import { NAME_AGAIN_MS, NAME_MS } from './limits.ts';
 import { isCalledBy, namesOfNode, ownNames } from './own-names.ts';
 import { processorBackend } from './processors.ts';
 import { type OwnTokens, ownTokens } from './token.ts';
@@ -157,6 +158,7 @@ class Agent {
     this.nodeName = options.nodeName ?? hostname().toLowerCase();
     this.#lookup = storeLookup(
       store,
+      async () => builtIns,
       (address, port) => port === this.#port && isCalledBy(address, options.host, this.nodeName),
     );
   }
@@ -234,7 +236,6 @@ class Agent {
     const { node } = this.#options;
     const [store, shutdown, metrics] = [this.#store, this.#stop, this.#metrics];
     const withHost = stepHosts(node, this.#listener);
-    const reading = { timeoutMs: EARLIER_ACTIONS_MS, stop: shutdown, consent: noConsent };
     return new Runner({
       store,
       lookup: this.#lookup,
@@ -243,8 +244,7 @@ class Agent {
       assign: assignIn(store),
       runStep: metrics.timed(stepsOn({ repairing: this.#repairing, withHost })),
       findPod: podLookup(withHost),
-      earlierActionsFor: (purpose) =>
-        withHost({ ...reading, purpose }, (host) => host.earlierActions()),
+      earlierActionsFor: earlierRecords(withHost, shutdown),
       shutdown,
       onError: this.#listener.onError,
       onEnded: (object) => metrics.ended(object),

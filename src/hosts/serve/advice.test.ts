@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { API_VERSION, type KindName } from '../../pipeline/api/kinds.ts';
 import { storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
+import { builtIns } from '../../pipeline/operations/catalogue.ts';
 import { openMemoryStore } from '../../pipeline/store/sqlite-store.ts';
 import { adviceFor } from './advice.ts';
 
@@ -40,7 +41,10 @@ test.each<[KindName, object, readonly string[]]>([
 ])('%s %j', async (kind, spec, wanted) => {
   const store = openMemoryStore();
   onTestFinished(() => store.close());
-  const advise = adviceFor(storeLookup(store), () => 'my-node');
+  const advise = adviceFor(
+    storeLookup(store, async () => builtIns),
+    () => 'my-node',
+  );
   const object = { apiVersion: API_VERSION, kind, metadata: { name: 'a' }, spec };
   expect(await advise(object as Parameters<typeof advise>[0])).toEqual(wanted);
 });

@@ -1,0 +1,48 @@
+import { messageOf } from '../../lib/std/message-of.ts';
+import type { Processor } from '../api/processor-of.ts';
+import {
+  failedWith,
+  type OperationResult,
+  type StepInput,
+} from '../operations/operation-result.ts';
+import type { Retry } from '../operations/run-http.ts';
+import type { CurrentDiagnosis } from '../operations/step-input.ts';
+import type { ApprovalRequest } from './approval.ts';
+
+/** One step of a Diagnosis whose checkpoint is stored. */
+export interface StepToRun {
+  /** The name of the Operation. */
+  readonly name: string;
+  readonly processor: Processor;
+  readonly diagnosis: CurrentDiagnosis;
+  readonly input: StepInput;
+  /** Time left until the deadline of the Diagnosis. */
+  readonly restMs: number;
+  /** Identifies the step in the journal: the same for every attempt, also after a crash. */
+  readonly purpose: string;
+  readonly stop: AbortSignal;
+  /** Called when its server could not be reached and will be asked again. */
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** The result, or the actions that need approval first. */
+export type StepOutcome = OperationResult | ApprovalRequest;
+
+export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
+
+export function stopWithin(restMs: number, stop: AbortSignal): AbortSignal {
+  return Number.isFinite(restMs) ? AbortSignal.any([stop, AbortSignal.timeout(restMs)]) : stop;
+}
+
+/** A defect of ours fails its own step only, because others run beside it. */
+export async function failingAlone<T>(
+  running: Promise<T>,
+  stop: AbortSignal,
+): Promise<T | OperationResult> {
+  try {
+    return await running;
+  } catch (error) {
+    if (error === stop.reason) return failedWith('stopped before it began');
+    return failedWith(`defect in kubediag, please report it: ${messageOf(error)}`);
+  }
+}
