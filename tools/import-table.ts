@@ -160,6 +160,12 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     does: 'drives each Diagnosis through its graph, step by step',
     imports: ['std', 'state', 'api', 'graph', 'store', 'operations'],
   },
+  channel: {
+    layer: 'pipeline',
+    does: 'the messages between agent and executor, and the Unix socket that carries them',
+    imports: ['std', 'model', 'checkup', 'api', 'graph', 'operations', 'diagnosis'],
+    packages: ['zod'],
+  },
 
   'local-node': {
     layer: 'hosts',
@@ -178,6 +184,30 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     layer: 'hosts',
     does: '`kubediag serve`: an agent with a store of its own, runs Diagnoses on this node',
     imports: ['std', 'state', 'model', ...DIAGNOSES, 'local-node', 'web'],
+  },
+  agent: {
+    layer: 'hosts',
+    does: '`kubediag agent`: runs the Diagnoses of a cluster on this node; touches nothing of the node itself',
+    imports: ['std', 'model', 'checkup', 'kube', 'channel', ...DIAGNOSES, 'web'],
+  },
+  executor: {
+    layer: 'hosts',
+    does: '`kubediag executor`: checks and repairs this node for the agent; has no credential and does not listen',
+    imports: [
+      ...[
+        'std',
+        'state',
+        'process',
+        'model',
+        'evidence',
+        'recording',
+        'faults',
+        'checkup',
+        'repair',
+      ],
+      ...['api', 'graph', 'operations', 'diagnosis', 'channel', 'local-node'],
+    ],
+    packages: ['yaml', 'zod'],
   },
   cli: {
     layer: 'hosts',
@@ -218,7 +248,19 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   main: {
     layer: undefined,
     does: 'the executable: loads the one host or child process that is asked for',
-    imports: ['std', 'reader', 'trace', 'repair', 'serve', 'cli', 'controller', 'kubectl', 'lab'],
+    imports: [
+      'std',
+      'reader',
+      'trace',
+      'repair',
+      'serve',
+      'agent',
+      'executor',
+      'cli',
+      'controller',
+      'kubectl',
+      'lab',
+    ],
   },
 };
 
@@ -237,6 +279,10 @@ export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   store: NODE_MODULES,
   kube: NODE_MODULES,
   web: NODE_MODULES,
+  // What can be reached from the network cannot touch the node, and the other way round.
+  agent: ['reader', 'repair', 'trace', 'local-node', 'executor'],
+  channel: ['reader', 'repair', 'trace', 'local-node', 'kube', 'web'],
+  executor: ['kube', 'web', 'agent'],
   controller: NODE_MODULES,
   kubectl: NODE_MODULES,
 };
