@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { makeFolder, makeProc, makeProcess } from '../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { linesIn } from '../evidence/logs/log-entries.ts';
+import { ReadError } from '../model/node-reader.ts';
+import { PROBE_LOG_BYTES, PROBE_PLACES_MS } from './limits.ts';
+import { createProbe } from './probe-node.ts';
+
+const ROOT = '22 1 254:1 / / rw - ext4 /dev/vda rw\n';
+const VOLUME = `40 22 254:1 /a /var/lib/kubelet/pods/u1/volume-subpaths/c/app/0 rw - ext4 /dev/vda rw\n`;
+const ERROR = (time: string, container: string) =>
+  `E0102 ${time}    812 remote_runtime.go:251] "StartContainer from runtime service failed" err="no such file" containerID="${container}"\n`;
+const QUIET = 'I0102 03:00:00.1    812 kubelet.go:1] "Nothing happened"\n';
+const [FIRST, SECOND] = ['4f0c'.repeat(16), '9b1e'.repeat(16)];
+const HEALTHZ = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/healthz' } as const;
+
+function nodeWith(change: (maker: NodeMaker) => void = () => {}, pid = 812): NodeMaker {
+  const words = ['/usr/bin/kubelet', '--read-only-port=10255'];
+  const maker = makeProcess(makeProc(new NodeMaker(), [pid]), { pid, words });
+  makeFolder(maker, `/proc/${pid}/root`, '/var/lib/kubelet');
+  maker.link(`/proc/${pid}/fd/1`, '/var/log/kubelet.log');
+  maker.link(`/proc/${pid}/fd/2`, '/var/log/kubelet.log');
+  maker.file(`/proc/${pid}/mountinfo`, ROOT);
+  setLog(maker, QUIET, pid);
+  maker.set('kubelet', HEALTHZ, { answer: { status: 200, body: 'ok' } });
+  change(maker);
+  return maker;
+}
+
+function setLog(maker: NodeMaker, text: string, pid = 812): void {
+  const log = { file: `/proc/${pid}/fd/2` };
+  const question = { log, containing: [], lastBytes: PROBE_LOG_BYTES };
+  maker.set('log', question, { answer: linesIn([text], {}) });
+}
+
+/** The names of the parts of the digest in which two states of a node differ. */
+async function changed(before: NodeMaker, after: NodeMaker): Promise<readonly string[]> {
+  const probe = createProbe();
+  const [was, is] = [await probe(before.build()), await probe(after.build())];
+  const isPart = is.split(' ');
+  return was
+    .split(' ')
+    .flatMap((part, at) => (part === isPart[at] ? [] : (part.split('=')[0] ?? '')));
+}
+
+test('the digest of an unchanged node stays the same', async () => {
+  expect(await changed(nodeWith(), nodeWith())).toEqual([]);
+});
+
+test.each([
+  ['a mount below the root', VOLUME, ['mounts']],
+  ['a mount whose source was deleted', VOLUME.replace('/a ', '/a//deleted '), ['mounts']],
+  ['a mount elsewhere', '41 22 0:33 / /run/x rw - tmpfs tmpfs rw\n', []],
+])('%s', async (_, line, expected) => {
+  const after = nodeWith((maker) => maker.file('/proc/812/mountinfo', ROOT + line));
+  expect(await changed(nodeWith(), after)).toEqual(expected);
+});
+
+test.each([
+  ['an error that a fault knows', QUIET, QUIET + ERROR('03:00:01.2', FIRST), ['log']],
+  ['other lines', QUIET, QUIET + QUIET.replace('Nothing', 'Something'), []],
+  [
+    'a repeated error',
+    ERROR('03:00:01.2', FIRST),
+    ERROR('03:00:01.2', FIRST) + ERROR('03:00:11.9', SECOND),
+    [],
+  ],
+])('the log with %s', async (_, before, after, expected) => {
+  const [was, is] = [before, after].map((text) => nodeWith((maker) => setLog(maker, text)));
+  expect(await changed(was as NodeMaker, is as NodeMaker)).toEqual(expected);
+});
+
+test('the health of the sync loop', async () => {
+  const answer = { status: 500, body: '[-]syncloop failed: reason withheld\n' };
+  const sick = nodeWith((maker) => maker.set('kubelet', HEALTHZ, { answer }));
+  expect(await changed(nodeWith(), sick)).toEqual(['health']);
+});
+
+test('a kubelet that was stopped by a signal', async () => {
+  const stat = '812 (kubelet) T 1 812 812 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 14 0 1532 19362 1\n';
+  const stopped = nodeWith((maker) => maker.file('/proc/812/stat', stat));
+  expect(await changed(nodeWith(), stopped)).toEqual(['kubelet']);
+});
+
+test('another kubelet is found, and read', async () => {
+  const after = nodeWith((maker) => maker.file('/proc/900/mountinfo', ROOT + VOLUME), 900);
+  after.missing('file', '/proc/812/stat');
+  expect(await changed(nodeWith(), after)).toEqual(['kubelet', 'mounts']);
+});
+
+test('failed reads are part of the digest', async () => {
+  const failing = nodeWith((maker) => {
+    maker.set('file', { path: '/proc/812/mountinfo' }, { failure: 'timeout' });
+    maker.set('kubelet', HEALTHZ, { failure: 'refused' });
+  });
+  expect(await changed(nodeWith(), failing)).toEqual(['mounts', 'health']);
+  const nothing = new NodeMaker().set('folder', { path: '/proc' }, { failure: 'denied' });
+  expect(await createProbe()(nothing.build())).toBe('kubelet=denied');
+});
+
+test('where to read is found again only after a while', async () => {
+  const probe = createProbe();
+  const asked: string[] = [];
+  const maker = nodeWith();
+  const node = maker.build();
+  const counting: typeof node = Object.assign(Object.create(node), {
+    ask: (kind: never, question: never) => {
+      asked.push(kind);
+      return node.ask(kind, question);
+    },
+    now: () => maker.clock,
+  });
+  await probe(counting);
+  asked.length = 0;
+  await probe(counting);
+  expect(asked.toSorted()).toEqual(['file', 'file', 'kubelet', 'log']);
+  maker.clock = new Date(maker.clock.getTime() + PROBE_PLACES_MS);
+  await probe(counting);
+  expect(asked).toContain('folder');
+});
+
+test('an error that is not a failed read is a bug', async () => {
+  const broken = { now: () => new Date(), ask: () => Promise.reject(new TypeError('bug')) };
+  await expect(createProbe()(broken)).rejects.toThrow('bug');
+  const failing = { ...broken, ask: () => Promise.reject(new ReadError('failed', '/proc')) };
+  expect(await createProbe()(failing)).toBe('kubelet=failed');
+});

@@ -1,0 +1,135 @@
+import { sha256 } from '../../lib/std/sha256.ts';
+import { bytesOf } from '../../lib/std/text-codec.ts';
+import { unescapeOctal } from '../../lib/std/unescape-octal.ts';
+import { health, healthIn } from '../evidence/kubelet/health.ts';
+import { type Kubelet, kubelet } from '../evidence/kubelet/kubelet.ts';
+import { pagesOf } from '../evidence/kubelet/kubelet-page.ts';
+import { journalOf, logFiles } from '../evidence/logs/kubelet-log-files.ts';
+import { literalsOf, SIGNATURES } from '../evidence/logs/log-signatures.ts';
+import { attempt, type Snapshot, type SnapshotOptions } from '../model/evidence.ts';
+import {
+  type KubeletPage,
+  type LogPlace,
+  type NodeReader,
+  originOf,
+} from '../model/node-reader.ts';
+import { originText } from '../model/origin.ts';
+import { PROBE_LOG_BYTES, PROBE_LOG_FILES_MAX, PROBE_PLACES_MS } from './limits.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+
+/**
+ * A cheap test whether a node has changed since the last check. It returns a digest, and another
+ * digest means "check now". It is never the basis of a verdict, so it may miss changes: checks must
+ * also run at an interval. It is in this module because it needs evidence and log signatures, as a
+ * check does; it must not be evidence, because then a fault could use it.
+ */
+export type Probe = (node: NodeReader) => Promise<string>;
+
+/**
+ * The probe reads the kubelet's state, its mounts, the new errors in its log, and its health. A read
+ * that fails is part of the digest. Remembers where to read, because the search for the kubelet
+ * costs more than the rest.
+ */
+export function createProbe(settings: SnapshotOptions = {}): Probe {
+  let places: Places | undefined;
+  return async (node) => {
+    const isOld = places === undefined || node.now().getTime() - places.foundMs >= PROBE_PLACES_MS;
+    let process = isOld ? GONE : await processState(node, places?.here.process);
+    if (places === undefined || process === GONE) {
+      const found = await attempt(findPlaces(takeSnapshot(node, settings)));
+      if (!found.known) return `kubelet=${found.error.failure}`;
+      places = found.value;
+      process = await processState(node, places.here.process);
+    }
+    const [mounts, log, healthz] = await Promise.all([
+      mountsDigest(node, places.here),
+      logDigest(node, places),
+      healthState(node, places.healthPage),
+    ]);
+    return `kubelet=${process} mounts=${mounts} log=${log} health=${healthz}`;
+  };
+}
+
+interface Places {
+  readonly foundMs: number;
+  readonly here: Kubelet;
+  readonly logs: readonly LogPlace[];
+  readonly literals: readonly string[];
+  /** The page that has shown the health of the kubelet; undefined if none has. */
+  readonly healthPage: KubeletPage | undefined;
+}
+
+async function findPlaces(snapshot: Snapshot): Promise<Places> {
+  const here = await snapshot.of(kubelet);
+  const declared = snapshot.logSignatures.filter(({ log }) => log === 'kubelet');
+  // The messages of a working sync loop are no news.
+  const signatures = [...SIGNATURES, ...declared].filter(({ id }) => id !== 'sync-loop');
+  const seen = await attempt(snapshot.of(health));
+  const url = seen.known ? originText(seen.value.origin) : undefined;
+  const pages = pagesOf(here, '/healthz', '/healthz/syncloop');
+  return {
+    foundMs: snapshot.node.now().getTime(),
+    here,
+    logs: await logPlaces(snapshot),
+    literals: literalsOf(signatures),
+    healthPage: pages.find((page) => originText(originOf(page)) === url),
+  };
+}
+
+async function logPlaces(snapshot: Snapshot): Promise<readonly LogPlace[]> {
+  const { kubeletLog } = snapshot.settings;
+  if (kubeletLog !== undefined) return [{ file: kubeletLog }];
+  const files = await logFiles(snapshot, []);
+  if (files.length === 0) return [{ journal: await journalOf(snapshot) }];
+  return files.slice(-PROBE_LOG_FILES_MAX).map(({ path }) => ({ file: path }));
+}
+
+const GONE = 'gone';
+
+/** Its identity, and whether a signal has stopped it. */
+async function processState(node: NodeReader, known: Kubelet['process']): Promise<string> {
+  if (!known) return GONE;
+  const stat = await attempt(node.ask('file', { path: `/proc/${known.pid}/stat` }));
+  if (!stat.known) return stat.error.failure === 'missing' ? GONE : stat.error.failure;
+  // 812 (kubelet) S 1 812 812 0 -1 4194560 ... 20 0 14 0 1532 1936203776 ...
+  const [state = '', ...fields] = stat.value.slice(stat.value.lastIndexOf(')') + 2).split(' ');
+  if (fields[22 - 4] !== known.startTime) return GONE;
+  return `${known.pid}/${known.startTime}${/^[TZX]$/.test(state) ? state : ''}`;
+}
+
+/** Only mounts below the kubelet's root: other mounts change with every container. */
+async function mountsDigest(node: NodeReader, { process, root }: Kubelet): Promise<string> {
+  const read = await attempt(node.ask('file', { path: `/proc/${process?.pid ?? 1}/mountinfo` }));
+  if (!read.known) return read.error.failure;
+  const lines = read.value.split('\n');
+  return digestOf(lines.filter((line) => unescapeOctal(line).includes(root)).join('\n'));
+}
+
+async function logDigest(node: NodeReader, { logs, literals }: Places): Promise<string> {
+  const reads = logs.map(async (log) => {
+    const asked = { log, containing: literals, lastBytes: PROBE_LOG_BYTES };
+    const read = await attempt(node.ask('log', asked));
+    return read.known ? read.value.lines.map(({ text }) => withoutNumbers(text)) : read.why;
+  });
+  const lines = (await Promise.all(reads)).flat();
+  return digestOf([...new Set(lines)].toSorted().join('\n'));
+}
+
+/** A retry differs from the attempt before in times and in the id of the container only. */
+function withoutNumbers(line: string): string {
+  // E1116 21:14:02.612345    812 remote_runtime.go:251] "StartContainer ..." containerID="4f0c..."
+  return line.replace(/[0-9a-f]{12,}|\d+/g, '0');
+}
+
+async function healthState(node: NodeReader, page: KubeletPage | undefined): Promise<string> {
+  if (!page) return 'unknown';
+  const read = await attempt(node.ask('kubelet', page));
+  if (!read.known) return read.error.failure;
+  return healthIn(read.value.body)?.loop ?? String(read.value.status);
+}
+
+async function digestOf(text: string): Promise<string> {
+  return (await sha256(bytesOf(text))).slice(0, DIGITS);
+}
+
+const DIGITS = 16;
