@@ -6,8 +6,8 @@ import { driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
 import type { Driven, DriverContext } from '../src/pipeline/diagnosis/driver-context.ts';
 import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
 import { storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
-import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/step-to-run.ts';
 import { builtIns } from '../src/pipeline/operations/catalogue.ts';
+import type { StepOutcome, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
 

@@ -17,7 +17,7 @@ export interface ModuleRules {
   readonly pure?: true;
 }
 
-const DIAGNOSES = ['api', 'graph', 'triggers', 'store', 'operations', 'diagnosis'];
+const DIAGNOSES = ['api', 'graph', 'triggers', 'store', 'steps', 'diagnosis'];
 
 /** In the order in which they build on each other. A module without a directory is not built yet. */
 export const MODULES: Readonly<Record<string, ModuleRules>> = {
@@ -146,24 +146,29 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: ['std', 'api', 'store'],
     packages: ['@kubernetes/client-node'],
   },
+  steps: {
+    layer: 'pipeline',
+    does: 'a step of a Diagnosis as data: input, result, plan; runs the steps that ask another server',
+    imports: ['std', 'model', 'evidence', 'redaction', 'checkup', 'api'],
+  },
   operations: {
     layer: 'pipeline',
-    does: 'runs one Operation: HTTP request, script, function, or a built-in processor',
+    does: 'runs the steps of this node: script, function, or a built-in processor',
     imports: [
       ...['std', 'go', 'process', 'state'],
       ...['model', 'evidence', 'redaction', 'faults', 'checkup', 'repair'],
-      'api',
+      ...['api', 'steps'],
     ],
   },
   diagnosis: {
     layer: 'pipeline',
     does: 'drives each Diagnosis through its graph, step by step',
-    imports: ['std', 'state', 'api', 'graph', 'store', 'operations'],
+    imports: ['std', 'state', 'api', 'graph', 'store', 'steps'],
   },
   channel: {
     layer: 'pipeline',
     does: 'the messages between agent and executor, and the Unix socket that carries them',
-    imports: ['std', 'model', 'checkup', 'api', 'graph', 'operations', 'diagnosis'],
+    imports: ['std', 'model', 'checkup', 'api', 'graph', 'store', 'steps', 'diagnosis'],
     packages: ['zod'],
   },
 
@@ -183,16 +188,16 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   serve: {
     layer: 'hosts',
     does: '`kubediag serve`: an agent with a store of its own, runs Diagnoses on this node',
-    imports: ['std', 'state', 'model', ...DIAGNOSES, 'local-node', 'web'],
+    imports: ['std', 'state', 'model', ...DIAGNOSES, 'operations', 'local-node', 'web'],
   },
   agent: {
     layer: 'hosts',
-    does: '`kubediag agent`: runs the Diagnoses of a cluster on this node; touches nothing of the node itself',
+    does: 'the agent of a cluster: runs the Diagnoses of a cluster on this node; touches nothing of the node itself',
     imports: ['std', 'model', 'checkup', 'kube', 'channel', ...DIAGNOSES, 'web'],
   },
   executor: {
     layer: 'hosts',
-    does: '`kubediag executor`: checks and repairs this node for the agent; has no credential and does not listen',
+    does: 'the executor of a cluster: checks and repairs this node for the agent; has no credential and does not listen',
     imports: [
       ...[
         'std',
@@ -205,7 +210,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
         'checkup',
         'repair',
       ],
-      ...['api', 'graph', 'operations', 'diagnosis', 'channel', 'local-node'],
+      ...['api', 'graph', 'steps', 'operations', 'diagnosis', 'channel', 'local-node'],
     ],
     packages: ['yaml', 'zod'],
   },
@@ -215,7 +220,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: [
       ...['std', 'go', 'state', 'terminal'],
       ...['model', 'reader', 'recording', 'evidence', 'faults', 'checkup', 'examine', 'trace'],
-      ...['repair', ...DIAGNOSES, 'local-node'],
+      ...['repair', ...DIAGNOSES, 'operations', 'local-node'],
     ],
     packages: ['commander', 'yaml'],
   },

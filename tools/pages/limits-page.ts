@@ -4,6 +4,7 @@ import * as api from '../../src/pipeline/api/limits.ts';
 import * as diagnosis from '../../src/pipeline/diagnosis/limits.ts';
 import * as graph from '../../src/pipeline/graph/limits.ts';
 import * as operations from '../../src/pipeline/operations/limits.ts';
+import * as steps from '../../src/pipeline/steps/limits.ts';
 import * as store from '../../src/pipeline/store/limits.ts';
 import * as triggers from '../../src/pipeline/triggers/limits.ts';
 import { tableOf } from './markdown.ts';
@@ -11,7 +12,7 @@ import { tableOf } from './markdown.ts';
 type Row = readonly [what: string, most: string, beyond: string];
 
 const results: readonly Row[] = [
-  ['the response of one step', bytes(operations.ANSWER_BYTES_MAX), 'the step fails'],
+  ['the response of one step', bytes(steps.ANSWER_BYTES_MAX), 'the step fails'],
   [
     'one result in a status',
     bytes(diagnosis.RESULT_SHOWN_BYTES_MAX),
@@ -92,15 +93,15 @@ const agents: readonly Row[] = [
   ['running Diagnoses', count(diagnosis.IN_FLIGHT_MAX), 'the others wait in a queue'],
   [
     'built-in steps that read the node at once',
-    `${count(diagnosis.READING_STEPS_MAX)}, and 1 that repairs`,
+    `${count(operations.READING_STEPS_MAX)}, and 1 that repairs`,
     'the others wait in a queue',
   ],
   [
     'scripts and functions at once',
-    count(diagnosis.PROGRAM_STEPS_MAX),
+    count(operations.PROGRAM_STEPS_MAX),
     'the others wait in a queue',
   ],
-  ['requests of HTTP steps at once', count(diagnosis.EXCHANGES_MAX), 'the others wait in a queue'],
+  ['requests of HTTP steps at once', count(operations.EXCHANGES_MAX), 'the others wait in a queue'],
   ['the store', bytes(store.STORE_BYTES_MAX), 'nothing more is stored (503)'],
   ['alerts in one request', count(triggers.ALERTS_MAX), 'refused (413)'],
   [

@@ -9,7 +9,7 @@ const DECIDE = 'pipeline/graph/decide-next.test.ts';
 const DRIVE = 'pipeline/diagnosis/drive-diagnosis.test.ts';
 const STORED = 'pipeline/diagnosis/drive-over-store.test.ts';
 const FUNCTION = 'pipeline/operations/run-function.kernel.test.ts';
-const HTTP = 'pipeline/operations/run-http.test.ts';
+const HTTP = 'pipeline/steps/run-http.test.ts';
 const JOURNEY = 'test/journeys/external-processors.kernel.test.ts';
 const KEEP = 'pipeline/diagnosis/store-result.test.ts';
 const OPERATION = 'pipeline/operations/run-operation.test.ts';
@@ -17,7 +17,7 @@ const PATHS = 'pipeline/graph/paths.test.ts';
 const PROFILERS = 'test/journeys/profilers.runtime.test.ts';
 const RUNNER = 'pipeline/diagnosis/runner.test.ts';
 const SCRIPT = 'pipeline/operations/run-script.test.ts';
-const STEP = 'pipeline/diagnosis/run-step.test.ts';
+const STEP = 'pipeline/operations/run-step.test.ts';
 
 const walking: readonly Weakness[] = [
   [
@@ -61,7 +61,7 @@ const walking: readonly Weakness[] = [
   [
     'A step did not get the results of earlier steps, nor the pod',
     [JOURNEY, 'each step gets the results of earlier steps'],
-    ['pipeline/operations/step-input.test.ts', 'a step gets %s'],
+    ['pipeline/steps/step-input.test.ts', 'a step gets %s'],
   ],
   [
     'There was no condition when all paths had failed',

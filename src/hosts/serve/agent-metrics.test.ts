@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StepToRun } from '../../pipeline/diagnosis/step-to-run.ts';
+import type { StepToRun } from '../../pipeline/steps/step-to-run.ts';
 import { ROWS_PER_PAGE } from '../../pipeline/store/limits.ts';
 import { openMemoryStore } from '../../pipeline/store/sqlite-store.ts';
 import { DIAGNOSES_LISTED_MAX } from '../web/limits.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textAt } from '../../lib/std/json.ts';
 import type { KindName } from '../../pipeline/api/kinds.ts';
-import type { RunStep } from '../../pipeline/diagnosis/step-to-run.ts';
+import type { RunStep } from '../../pipeline/steps/step-to-run.ts';
 import { ROWS_PER_PAGE } from '../../pipeline/store/limits.ts';
 import type { Store, StoredObject } from '../../pipeline/store/store.ts';
 import type { TriggerEvent } from '../../pipeline/triggers/trigger-event.ts';

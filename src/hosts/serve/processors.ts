@@ -1,9 +1,9 @@
 import type { Semaphore } from '../../lib/std/semaphore.ts';
 import { builtIn, processors } from '../../pipeline/operations/catalogue.ts';
 import { OWN_TIMEOUT_SECONDS } from '../../pipeline/operations/limits.ts';
-import { failedWith, type StepInput } from '../../pipeline/operations/operation-result.ts';
 import type { OwnProcessor } from '../../pipeline/operations/processor-host.ts';
 import { runOperation } from '../../pipeline/operations/run-operation.ts';
+import { failedWith, type StepInput } from '../../pipeline/steps/operation-result.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { type StepListener, stepHosts } from '../local-node/step-host.ts';
 import type { ProcessorBackend } from '../web/processor-handler.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { approvedIn, mayAct, type Wanted, waitingFor, waitsForApproval } from './approval.ts';
+import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
+import { waitingFor, waitsForApproval } from './approval.ts';
 
 const unmount = {
   kind: 'unmount',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { walkOf } from '../../../test/synthetic-walk.ts';
+import type { Wanted } from '../steps/plan.ts';
+import type { StepOutcome, StepToRun } from '../steps/step-to-run.ts';
 import type { StoredObject } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Wanted } from './approval.ts';
 import { Runner } from './runner.ts';
-import type { StepOutcome, StepToRun } from './step-to-run.ts';
 
 const WANTED: Wanted = {
   fault: 'a-fault',

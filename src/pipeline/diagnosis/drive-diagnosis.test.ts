@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
-import { stopWithin } from './step-to-run.ts';
+import { stopWithin } from '../steps/step-to-run.ts';
 
 const reasonOf = async (walk: SyntheticWalk) => (await walk.status()).conditions?.at(-1)?.reason;
 

@@ -1,12 +1,11 @@
 import type { Semaphore } from '../../lib/std/semaphore.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
-import type { StepRecord } from '../operations/operation-result.ts';
+import type { EarlierRecord, RunStep } from '../steps/step-to-run.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import type { Assign } from './assign.ts';
 import type { LargeResults } from './large-results.ts';
 import type { OperationLookup } from './operation-lookup.ts';
-import type { RunStep } from './step-to-run.ts';
 import type { Target } from './target.ts';
 
 /** What the driver of Diagnoses works with. */
@@ -34,12 +33,6 @@ export interface DriverContext {
   /** Called with each error of the store. */
   readonly onError?: (message: string) => void;
 }
-
-/** What an interrupted step had done to the node. */
-export type EarlierRecord =
-  | { readonly isKnown: true; readonly record: StepRecord }
-  /** An action was begun, and nobody can say yet whether it came about. */
-  | { readonly isKnown: false; readonly why: string };
 
 /** What became of a Diagnosis that was driven. */
 export type Driven =

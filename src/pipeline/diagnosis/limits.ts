@@ -28,21 +28,6 @@ export const LARGE_STEPS_MAX = 100;
 /** In addition, Diagnoses whose end only has to be written: they do not wait for steps of others. */
 export const OVERDUE_MAX = 100;
 
-/** Built-in steps that read the node at once: each starts child processes. */
-export const READING_STEPS_MAX = 8;
-
-/** Time limit for asking the kubelet and the runtime whether a pod exists. */
-export const POD_LOOKUP_MS = 30_000;
-
-/** Time limit for finding out the result of an interrupted action. */
-export const EARLIER_ACTIONS_MS = 60_000;
-
-/** Scripts and functions at once: what each of them uses is not known. */
-export const PROGRAM_STEPS_MAX = 16;
-
-/** HTTP requests at once: each response stays in memory until it is complete, and may have 2 MiB. */
-export const EXCHANGES_MAX = 100;
-
 /** The longest timer of Node; a longer wait takes several. */
 export const TIMER_MAX_MS = 2_147_483_647;
 

@@ -5,8 +5,8 @@ import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
-import type { BuiltIns } from '../operations/built-ins.ts';
-import { AGENT_PORT } from '../operations/limits.ts';
+import type { BuiltIns } from '../steps/built-ins.ts';
+import { AGENT_PORT } from '../steps/limits.ts';
 import type { Store } from '../store/store.ts';
 import { GRAPHS_CACHED_MAX } from './limits.ts';
 

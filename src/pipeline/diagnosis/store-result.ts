@@ -3,7 +3,7 @@ import { afterStep } from '../graph/after-step.ts';
 import { failedFor, withoutPlan } from '../graph/conditions.ts';
 import type { GraphPath } from '../graph/paths.ts';
 import { withResult } from '../graph/result-of.ts';
-import { failedWith, type OperationResult } from '../operations/operation-result.ts';
+import { failedWith, type OperationResult } from '../steps/operation-result.ts';
 import { OBJECT_BYTES_MAX } from '../store/limits.ts';
 import type { StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';

@@ -1,5 +1,5 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import type { StepRecord } from '../operations/operation-result.ts';
+import type { StepRecord } from '../steps/operation-result.ts';
 import {
   ACTIONS_SHOWN_BYTES_MAX,
   FINDINGS_SHOWN_BYTES_MAX,

@@ -6,7 +6,7 @@ import { failedFor, timeText } from '../graph/conditions.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { withResult } from '../graph/result-of.ts';
-import type { Retry } from '../operations/run-http.ts';
+import type { Retry } from '../steps/run-http.ts';
 import type { ObjectKey, Store, StoredObject } from '../store/store.ts';
 import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
 import { keyOf, nameOf } from '../store/stored-object.ts';

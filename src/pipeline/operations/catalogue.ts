@@ -1,7 +1,7 @@
 import { faults } from '../../node/faults/index.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
-import type { BuiltIns } from './built-ins.ts';
+import type { BuiltIns } from '../steps/built-ins.ts';
 import { coreFileProfiler } from './core-files.ts';
 import { diagnoserOf } from './diagnose-fault.ts';
 import { dockerProcessors } from './docker.ts';

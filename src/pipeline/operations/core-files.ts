@@ -1,8 +1,8 @@
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
+import { failedWith, needed, refusedWith, type StepInput } from '../steps/operation-result.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
-import { failedWith, needed, refusedWith, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.core_file_profiler';

@@ -6,16 +6,16 @@ import { type Finding, isActive } from '../../node/model/finding.ts';
 import { originText } from '../../node/model/origin.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import type { StepReason } from '../api/results.ts';
-import { stepsOf } from './fault-steps.ts';
-import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
 import {
   failedWith,
   type OperationResult,
   type StepInput,
   type StepRecord,
-} from './operation-result.ts';
+} from '../steps/operation-result.ts';
+import { podOfStep } from '../steps/step-input.ts';
+import { stepsOf } from './fault-steps.ts';
+import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
-import { podOfStep } from './step-input.ts';
 
 /** The processor that finds a fault. */
 export function diagnoserOf(fault: AnyFault): OwnProcessor {

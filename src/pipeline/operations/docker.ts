@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue } from '../../lib/std/json.ts';
 import { withoutPrivateParts } from '../../node/redaction/redact-text.ts';
+import { failedWith } from '../steps/operation-result.ts';
+import { exchangeLimits, runExchange } from '../steps/run-exchange.ts';
 import { PROFILE_BYTES_MAX } from './limits.ts';
-import { failedWith } from './operation-result.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
-import { exchangeLimits, runExchange } from './run-exchange.ts';
 
 /** Not the file it is reached by elsewhere, /var/run: that is a link, and leads out of a host root. */
 const SOCKET = '/run/docker.sock';

@@ -8,11 +8,11 @@ import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Consent } from '../../node/repair/recover.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
-import { wordsOf } from './action-text.ts';
+import { wordsOf } from '../steps/action-text.ts';
+import type { OperationResult, StepInput } from '../steps/operation-result.ts';
 import { ownOperationSets, processors } from './catalogue.ts';
 import { stepsOf } from './fault-steps.ts';
 import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
-import type { OperationResult, StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const paths = await fixturePaths();

@@ -1,6 +1,3 @@
-/** What a step may answer: an object of etcd has 1.5 MB, and every KubeDiag refused more than this. */
-export const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
-
 /** What a script may be: the kernel takes no argument of more than 128 KiB. */
 export const SCRIPT_BYTES_MAX = 128 * 1024 - 1;
 
@@ -18,20 +15,6 @@ export const COPIES_IN_ENVIRONMENT = 4;
 
 /** All files of a function together: an Operation that has more does not fit into etcd. */
 export const CODE_BYTES_MAX = 2 * 1024 * 1024;
-
-export const REDIRECTS_MAX = 10;
-
-/** Of the body of an answer that is no success, in the message of its step. */
-export const BODY_SHOWN_BYTES_MAX = 1_024;
-
-/** From a failed attempt to reach a server to the next. A server that restarts is back by then. */
-export const RETRY_WAITS_MS: readonly number[] = [30_000, 60_000, 120_000];
-
-/** Many agents that lost the same server do not come back in the same moment. */
-export const JITTER_SHARE = 0.1;
-
-/** Where an agent listens when an Operation names a server without its port. */
-export const AGENT_PORT = 8090;
 
 /** For a built-in step without a manifest: a check has the same time. */
 export const OWN_TIMEOUT_SECONDS = 60;
@@ -85,8 +68,20 @@ export const CAPTURE_FILTER_CHARACTERS_MAX = 1_000;
 /** What a program has to say about its work. */
 export const OUTPUT_BYTES_MAX = 64 * 1024;
 
-/** Of what an action does, in words: no path of a kubelet comes near, and a status lists hundreds. */
-export const DESCRIPTION_CHARACTERS_MAX = 1_024;
-
 /** Of one line that proves a finding. A line of a log may have as much as its writer likes. */
 export const PROOF_CHARACTERS_MAX = 1_024;
+
+/** Built-in steps that read the node at once: each starts child processes. */
+export const READING_STEPS_MAX = 8;
+
+/** Time limit for asking the kubelet and the runtime whether a pod exists. */
+export const POD_LOOKUP_MS = 30_000;
+
+/** Time limit for finding out the result of an interrupted action. */
+export const EARLIER_ACTIONS_MS = 60_000;
+
+/** Scripts and functions at once: what each of them uses is not known. */
+export const PROGRAM_STEPS_MAX = 16;
+
+/** HTTP requests at once: each response stays in memory until it is complete, and may have 2 MiB. */
+export const EXCHANGES_MAX = 100;

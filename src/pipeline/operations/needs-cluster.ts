@@ -1,4 +1,4 @@
-import { failedWith, needed, type OperationResult } from './operation-result.ts';
+import { failedWith, needed, type OperationResult } from '../steps/operation-result.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const POD = 'collector.kubernetes.pod.detail';

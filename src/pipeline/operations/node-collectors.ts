@@ -4,12 +4,12 @@ import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
-import { collected, failedWith } from './operation-result.ts';
+import { collected, failedWith } from '../steps/operation-result.ts';
+import { podOfStep } from '../steps/step-input.ts';
 import { podObject, podOnNode } from './pod-on-node.ts';
 import { processCollector } from './process-collector.ts';
 import type { OwnProcessor } from './processor-host.ts';
 import { withRuntimeStates } from './runtime-states.ts';
-import { podOfStep } from './step-input.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 const PODS = 'collector.kubernetes.pod.list';

@@ -5,7 +5,7 @@ import { hostOn } from '../../../test/synthetic-host.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
 import type { NodeReader, ProcessEntry } from '../../node/model/node-reader.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
-import type { OperationResult } from './operation-result.ts';
+import type { OperationResult } from '../steps/operation-result.ts';
 import { processCollector } from './process-collector.ts';
 
 const on = (node: NodeReader) => processCollector.run({}, hostOn(node));

@@ -4,8 +4,8 @@ import { processes, TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/proce
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
+import { collected } from '../steps/operation-result.ts';
 import { PROCESSES_AT_ONCE } from './limits.ts';
-import { collected } from './operation-result.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const LIST = 'collector.system.process.list';

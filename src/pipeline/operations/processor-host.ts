@@ -3,8 +3,8 @@ import type { SnapshotOptions } from '../../node/model/evidence.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
 import type { Consent } from '../../node/repair/recover.ts';
-import type { OperationResult, StepInput } from './operation-result.ts';
-import type { RecoveryRequest } from './recovery-request.ts';
+import type { OperationResult, StepInput } from '../steps/operation-result.ts';
+import type { RecoveryRequest } from '../steps/recovery-request.ts';
 
 /** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {

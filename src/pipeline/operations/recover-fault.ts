@@ -3,8 +3,6 @@ import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { isActive } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
-import { checkForFault } from './diagnose-fault.ts';
-import { stepsOf } from './fault-steps.ts';
 import {
   failedWith,
   needed,
@@ -12,10 +10,12 @@ import {
   refusedWith,
   type StepInput,
   type StepRecord,
-} from './operation-result.ts';
+} from '../steps/operation-result.ts';
+import { podOfStep } from '../steps/step-input.ts';
+import { checkForFault } from './diagnose-fault.ts';
+import { stepsOf } from './fault-steps.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { doneBefore, type Recovered, recoverFindings } from './recover-finding.ts';
-import { podOfStep } from './step-input.ts';
 
 /** The processor that repairs what `diagnoserOf` has found. */
 export function recoverProcessorOf(fault: AnyFault): OwnProcessor {

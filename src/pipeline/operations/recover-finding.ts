@@ -11,10 +11,10 @@ import {
   recover,
   remainingPlan,
 } from '../../node/repair/recover.ts';
-import { type ActionRecord, actionRecord } from './action-text.ts';
-import type { StepRecord } from './operation-result.ts';
+import { type ActionRecord, actionRecord } from '../steps/action-text.ts';
+import type { StepRecord } from '../steps/operation-result.ts';
+import type { RecoveryRequest } from '../steps/recovery-request.ts';
 import type { EarlierActions, ProcessorHost } from './processor-host.ts';
-import type { RecoveryRequest } from './recovery-request.ts';
 
 export type Recovered = { readonly id: string; readonly record: StepRecord } & (
   | { readonly state: 'done' | 'planned' }

@@ -4,8 +4,8 @@ import { storeFile } from '../../lib/state/stored-files.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { type FileStatus, ReadError } from '../../node/model/node-reader.ts';
+import { failedWith, refusedWith } from '../steps/operation-result.ts';
 import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
-import { failedWith, refusedWith } from './operation-result.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const NAME = 'containerd';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { OperationResult } from './operation-result.ts';
+import type { OperationResult } from '../steps/operation-result.ts';
 import { runFunction } from './run-function.ts';
 
 interface RunOptions {

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { type ProgramResult, runProgram, systemProgram } from '../../lib/process/run.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { Processor } from '../api/processor-of.ts';
+import { ANSWER_BYTES_MAX } from '../steps/limits.ts';
+import {
+  failedWith,
+  type OperationResult,
+  resultsIn,
+  type StepInput,
+} from '../steps/operation-result.ts';
 import { exitFailure } from './exit-failure.ts';
-import { ANSWER_BYTES_MAX, CODE_BYTES_MAX } from './limits.ts';
-import { failedWith, type OperationResult, resultsIn, type StepInput } from './operation-result.ts';
+import { CODE_BYTES_MAX } from './limits.ts';
 
 type FunctionProcessor = Extract<Processor, { way: 'function' }>;
 

@@ -3,15 +3,15 @@ import { parseProfile } from '../../lib/go/profile.ts';
 import { STORED_FILES_MAX } from '../../lib/state/limits.ts';
 import { storeFile } from '../../lib/state/stored-files.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
+import { failedWith, needed, type StepInput } from '../steps/operation-result.ts';
+import { type Asked, exchangeLimits, runExchange } from '../steps/run-exchange.ts';
 import {
   PROFILE_BYTES_MAX,
   PROFILE_SECONDS,
   PROFILE_UNPACKED_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
-import { failedWith, needed, type StepInput } from './operation-result.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
-import { type Asked, exchangeLimits, runExchange } from './run-exchange.ts';
 import { storedCredential } from './stored-credential.ts';
 
 const ASKED = 'param.diagnoser.runtime.go_profiler';

@@ -9,8 +9,8 @@ import { NodeMaker } from '../../../test/synthetic-node.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import { checkResource } from '../api/check-resource.ts';
 import { processorOf } from '../api/processor-of.ts';
+import { stepInput } from '../steps/step-input.ts';
 import { runOperation } from './run-operation.ts';
-import { stepInput } from './step-input.ts';
 
 /** As a manifest says it, with nothing filled in by anybody before. */
 function run(

@@ -1,12 +1,13 @@
 import type { Processor } from '../api/processor-of.ts';
+import { ANSWER_BYTES_MAX } from '../steps/limits.ts';
+import { failedWith, type OperationResult, type StepInput } from '../steps/operation-result.ts';
+import type { HttpStep, Limited } from '../steps/run-http.ts';
+import { isOwnPath, runServer } from '../steps/run-server.ts';
 import { processors } from './catalogue.ts';
-import { ANSWER_BYTES_MAX, OVERTIME_MS } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { OVERTIME_MS } from './limits.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { runFunction } from './run-function.ts';
-import type { HttpStep, Limited } from './run-http.ts';
 import { runScript } from './run-script.ts';
-import { isOwnPath, runServer } from './run-server.ts';
 
 export interface OperationStep {
   /** The name of the Operation. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { OperationResult } from './operation-result.ts';
+import type { OperationResult } from '../steps/operation-result.ts';
 import { runScript } from './run-script.ts';
 
 interface RunOptions {

@@ -1,14 +1,14 @@
 import { PLAIN_ENVIRONMENT, type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import type { Processor } from '../api/processor-of.ts';
+import { ANSWER_BYTES_MAX } from '../steps/limits.ts';
+import { failedWith, type OperationResult, type StepInput } from '../steps/operation-result.ts';
 import { exitFailure } from './exit-failure.ts';
 import {
-  ANSWER_BYTES_MAX,
   ARGUMENTS_AND_ENVIRONMENT_BYTES_MAX,
   COPIES_IN_ENVIRONMENT,
   PARAMETERS_BYTES_MAX,
   SCRIPT_BYTES_MAX,
 } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import { scriptEnvironment } from './script-environment.ts';
 
 export interface ScriptStep {

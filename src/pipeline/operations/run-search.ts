@@ -1,14 +1,19 @@
 import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, jsonValue, textAt } from '../../lib/std/json.ts';
-import { ADDRESSES_MAX } from './limits.ts';
 import {
   failedWith,
   type OperationResult,
   refusedWith,
   type StepInput,
-} from './operation-result.ts';
+} from '../steps/operation-result.ts';
+import {
+  type Asked,
+  exchangeLimits,
+  runExchange,
+  type ServerTrust,
+} from '../steps/run-exchange.ts';
+import { ADDRESSES_MAX } from './limits.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
-import { type Asked, exchangeLimits, runExchange, type ServerTrust } from './run-exchange.ts';
 import { storedCredential } from './stored-credential.ts';
 
 const PARAM = 'param.collector.log.elasticsearch';

@@ -3,8 +3,8 @@ import { textIfThere } from '../../lib/state/state-folder.ts';
 import { listAt, textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { yamlValue } from '../../node/evidence/text/yaml-value.ts';
+import { failedWith, refusedWith } from '../steps/operation-result.ts';
 import { E2E_BYTES_MAX } from './limits.ts';
-import { failedWith, refusedWith } from './operation-result.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const FOLDER = 'sonobuoy_result_diagnoser.temporary_result_directory';

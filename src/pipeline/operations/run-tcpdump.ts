@@ -6,6 +6,8 @@ import { containers } from '../../node/evidence/containers/containers.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
+import { failedWith, type StepInput } from '../steps/operation-result.ts';
+import { podOfStep } from '../steps/step-input.ts';
 import {
   CAPTURE_BYTES_MAX,
   CAPTURE_FILTER_CHARACTERS_MAX,
@@ -15,9 +17,7 @@ import {
   PACKET_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
-import { failedWith, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './processor-host.ts';
-import { podOfStep } from './step-input.ts';
 
 const ASKED = 'param.diagnoser.runtime.tcpdump_profiler';
 // With a capital letter, as every KubeDiag writes it.

@@ -1,5 +1,5 @@
+import type { StepInput } from '../steps/operation-result.ts';
 import { OMITTED_BYTES_MAX } from './limits.ts';
-import type { StepInput } from './operation-result.ts';
 
 const PREFIX = 'KUBEDIAG_PARAM_';
 

@@ -2,17 +2,17 @@ import { jsonValue, textAt } from '../../lib/std/json.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
-import { checkForFault, findingRecord, seenIn } from './diagnose-fault.ts';
 import {
   failedWith,
   needed,
   type OperationResult,
   refusedWith,
   type StepRecord,
-} from './operation-result.ts';
+} from '../steps/operation-result.ts';
+import { podOfStep } from '../steps/step-input.ts';
+import { checkForFault, findingRecord, seenIn } from './diagnose-fault.ts';
 import type { OwnProcessor } from './processor-host.ts';
 import { actionsOf, doneBefore, recoverFindings } from './recover-finding.ts';
-import { podOfStep } from './step-input.ts';
 
 const POD = 'collector.kubernetes.pod.detail';
 const MOUNTS = 'collector.system.mountinfo';

@@ -4,9 +4,9 @@ import type { OperationSpec } from '../api/operation.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { note, type Problem, problem } from '../api/problem.ts';
 import { processorOf } from '../api/processor-of.ts';
+import { isOwnPath } from '../steps/run-server.ts';
 import { processors } from './catalogue.ts';
 import { ownProcessor } from './run-operation.ts';
-import { isOwnPath } from './run-server.ts';
 
 type Checked = Pick<Resource, 'kind' | 'spec'>;
 

@@ -10,7 +10,7 @@ import {
   readJournal,
 } from '../../../node/repair/journal.ts';
 import { diagnosisIn } from '../../../pipeline/diagnosis/purpose.ts';
-import { recordedText } from '../../../pipeline/operations/action-text.ts';
+import { recordedText } from '../../../pipeline/steps/action-text.ts';
 import { stateFolderOf } from '../command-line/options.ts';
 import { columnLines } from '../screens/column-lines.ts';
 import { yamlText } from '../screens/show-report.ts';

@@ -12,9 +12,9 @@ import {
   completeResults,
   largeResultsInMemory,
 } from '../../../pipeline/diagnosis/large-results.ts';
-import { podLookup, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
-import type { RunStep } from '../../../pipeline/diagnosis/step-to-run.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
+import { podLookup, stepsOn } from '../../../pipeline/operations/run-step.ts';
+import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';

@@ -1,8 +1,8 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
-import { wordsOf } from '../../../pipeline/operations/action-text.ts';
 import type { ProcessorHost } from '../../../pipeline/operations/processor-host.ts';
+import { wordsOf } from '../../../pipeline/steps/action-text.ts';
 
 interface Asked {
   readonly yes: boolean;

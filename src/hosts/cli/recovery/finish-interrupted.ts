@@ -8,7 +8,7 @@ import type { Action } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { interruptedPlans, type RecoveryPlan } from '../../../node/repair/recover.ts';
-import { wordsOf } from '../../../pipeline/operations/action-text.ts';
+import { wordsOf } from '../../../pipeline/steps/action-text.ts';
 import { dryRunOn } from '../../local-node/open-repair.ts';
 import { journalIn } from '../commands/journal.ts';
 import { managedNode } from '../input/open-node.ts';

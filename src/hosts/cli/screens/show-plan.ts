@@ -7,7 +7,7 @@ import type { CheckResult } from '../../../node/checkup/run-check.ts';
 import type { Action } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { FINDING_STATES, type Finding } from '../../../node/model/finding.ts';
-import { wordsOf } from '../../../pipeline/operations/action-text.ts';
+import { wordsOf } from '../../../pipeline/steps/action-text.ts';
 import { hasRepair } from '../recovery/choose-findings.ts';
 import { adviceLines } from './advice-lines.ts';
 import { findingTable, groupedAlike } from './alike-findings.ts';

@@ -7,7 +7,7 @@ import type { Unknown } from '../../../node/model/verdict.ts';
 import type { Progress } from '../../../node/repair/handler.ts';
 import type { Step } from '../../../node/repair/perform.ts';
 import type { Settled } from '../../../node/repair/settle-unfinished.ts';
-import { wordsOf } from '../../../pipeline/operations/action-text.ts';
+import { wordsOf } from '../../../pipeline/steps/action-text.ts';
 
 /** What could not be judged, beside the findings of a fault. */
 export function showUnknowns(

@@ -5,13 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
 import { API_VERSION } from '../api/kinds.ts';
-import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts';
+import { LARGE_STEPS_MAX } from '../diagnosis/limits.ts';
+import { Runner } from '../diagnosis/runner.ts';
+import type { StepToRun } from '../steps/step-to-run.ts';
 import type { StoredObject } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
-import { EXCHANGES_MAX, LARGE_STEPS_MAX } from './limits.ts';
+import { EXCHANGES_MAX } from './limits.ts';
+import type { HostRequest, ProcessorHost } from './processor-host.ts';
 import { stepsOn } from './run-step.ts';
-import { Runner } from './runner.ts';
-import type { StepToRun } from './step-to-run.ts';
 
 /** A node that is only passed on: no step here reads it. */
 const withHost = <T>(request: HostRequest, use: (host: ProcessorHost) => Promise<T>) =>

@@ -7,7 +7,7 @@ import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.t
 import type { NodeReader } from '../../node/model/node-reader.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
-import type { HostRequest, ProcessorHost } from '../operations/processor-host.ts';
+import type { HostRequest, ProcessorHost } from './processor-host.ts';
 import { podLookup, stepsOn } from './run-step.ts';
 
 const BROKEN = 'broken-configmap';

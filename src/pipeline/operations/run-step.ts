@@ -1,13 +1,14 @@
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
-import { podReferenceOn } from '../operations/pod-on-node.ts';
-import type { ProcessorHost, WithHost } from '../operations/processor-host.ts';
-import { actionsOf } from '../operations/recover-finding.ts';
-import type { Limited } from '../operations/run-http.ts';
-import { ownProcessor, runOperation } from '../operations/run-operation.ts';
-import type { CurrentDiagnosis } from '../operations/step-input.ts';
-import { approvedIn, mayAct, type Wanted } from './approval.ts';
-import type { EarlierRecord } from './driver-context.ts';
+import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
+import type { Limited } from '../steps/run-http.ts';
+import type { CurrentDiagnosis } from '../steps/step-input.ts';
+import {
+  type EarlierRecord,
+  failingAlone,
+  type RunStep,
+  stopWithin,
+} from '../steps/step-to-run.ts';
 import {
   EARLIER_ACTIONS_MS,
   EXCHANGES_MAX,
@@ -15,7 +16,10 @@ import {
   PROGRAM_STEPS_MAX,
   READING_STEPS_MAX,
 } from './limits.ts';
-import { failingAlone, type RunStep, stopWithin } from './step-to-run.ts';
+import { podReferenceOn } from './pod-on-node.ts';
+import type { ProcessorHost, WithHost } from './processor-host.ts';
+import { actionsOf } from './recover-finding.ts';
+import { ownProcessor, runOperation } from './run-operation.ts';
 
 interface StepNode {
   readonly withHost: WithHost;

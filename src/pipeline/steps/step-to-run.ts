@@ -4,10 +4,11 @@ import {
   failedWith,
   type OperationResult,
   type StepInput,
-} from '../operations/operation-result.ts';
-import type { Retry } from '../operations/run-http.ts';
-import type { CurrentDiagnosis } from '../operations/step-input.ts';
-import type { ApprovalRequest } from './approval.ts';
+  type StepRecord,
+} from './operation-result.ts';
+import type { ApprovalRequest } from './plan.ts';
+import type { Retry } from './run-http.ts';
+import type { CurrentDiagnosis } from './step-input.ts';
 
 /** One step of a Diagnosis whose checkpoint is stored. */
 export interface StepToRun {
@@ -29,6 +30,12 @@ export interface StepToRun {
 export type StepOutcome = OperationResult | ApprovalRequest;
 
 export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
+
+/** What an interrupted step had done to the node. */
+export type EarlierRecord =
+  | { readonly isKnown: true; readonly record: StepRecord }
+  /** An action was begun, and nobody can say yet whether it came about. */
+  | { readonly isKnown: false; readonly why: string };
 
 export function stopWithin(restMs: number, stop: AbortSignal): AbortSignal {
   return Number.isFinite(restMs) ? AbortSignal.any([stop, AbortSignal.timeout(restMs)]) : stop;

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import type { StepRecord } from './operation-result.ts';
+import type { RecoveryRequest } from './recovery-request.ts';
+
+export type Wanted = Omit<RecoveryRequest, 'touches' | 'leaves'>;
+
+/** The repairs of a step that nobody has approved yet. */
+export interface ApprovalRequest {
+  readonly wanted: readonly Wanted[];
+  /** What it did because it was approved before. */
+  readonly record?: StepRecord;
+}
+
+export type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
+
+/** The same actions of the same step give the same name. */
+export function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
+  const { pathIndex = 0, nodeIndex = 0 } = checkpoint ?? {};
+  const seen = planned.map((each) => [each.kind, each.description, each.details, each.digest]);
+  return hashOf([pathIndex, nodeIndex, seen]);
+}
+
+/** Covers all actions for a finding with all their arguments. */
+export function digestOf({ fault, finding, actions }: Wanted): string {
+  return hashOf([fault, finding, actions]);
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+}
+
+/** Whether a repair may act now, or only plan. */
+export function mayAct(
+  { dryRun, recovery, approvedPlan }: DiagnosisSpec,
+  { plan }: DiagnosisStatus,
+): boolean {
+  if (dryRun || recovery === 'Never') return false;
+  return recovery !== 'Approval' || (plan !== undefined && plan === approvedPlan);
+}
+
+/** Permits the actions of the approved plan, down to the last argument, and nothing else. */
+export function approvedIn(
+  { approvedPlan }: DiagnosisSpec,
+  status: DiagnosisStatus,
+): (wanted: Wanted) => boolean {
+  const { plan, plannedActions = [] } = status;
+  const planned = plannedActions.filter((each) => plan !== undefined && each.plan === plan);
+  // A plan that was changed after its approval has another name.
+  const isApproved = plan === approvedPlan && planName(status, planned) === plan;
+  const approved = new Set(isApproved ? planned.map(({ digest }) => digest) : []);
+  return (wanted) => approved.has(digestOf(wanted));
+}
