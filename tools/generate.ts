@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
+import { installation } from './deploy/installation.ts';
 import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
@@ -58,6 +59,7 @@ const generators: readonly Generator[] = [
     make: weaknessesPage,
   },
   { writes: 'docs/screens/README.md', from: 'tools/screens/scenes.ts', make: screensPage },
+  { writes: 'deploy/kubediag.yaml', from: 'tools/deploy', make: installation },
   ...crdFiles,
   ...operationFiles,
 ];

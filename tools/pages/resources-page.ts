@@ -1,5 +1,5 @@
 import { type StructuralSchema, structuralSchema } from '../../src/pipeline/api/crd.ts';
-import { API_VERSION, type Kind, kinds } from '../../src/pipeline/api/kinds.ts';
+import { API_VERSION, clusterKinds, type DefinedKind } from '../../src/pipeline/api/kinds.ts';
 import { code, tableOf } from './markdown.ts';
 
 /** docs/reference/resources.md: every field of every kind, from the schemas. */
@@ -8,15 +8,15 @@ export function resourcesPage(): string {
     '# Resources\n',
     `The resources of ${code(API_VERSION)}. ${code('deploy/crds')} has their CustomResourceDefinitions;\n` +
       `${code('kubediag lint -f FILE')} checks manifests without an API server. Unknown fields are rejected.\n`,
-    ...kinds.map(kindPart),
+    ...clusterKinds.map(kindPart),
   ].join('\n');
 }
 
-function kindPart(kind: Kind): string {
+function kindPart(kind: DefinedKind): string {
   const names = kind.shortNames.map(code).join(', ');
   const head = `${kind.description} ${SCOPES[kind.scope]}; short name ${names}.\n`;
   const rows = [
-    ...rowsOf(structuralSchema(kind.spec), 'spec'),
+    ...(kind.spec ? rowsOf(structuralSchema(kind.spec), 'spec') : []),
     ...(kind.status ? rowsOf(structuralSchema(kind.status), 'status') : []),
   ];
   return [`## ${kind.kind}\n`, head, tableOf(['field', 'type', 'bounds', 'is'], rows)].join('\n');

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { GROUP, type Kind, VERSION } from './kinds.ts';
+import { type DefinedKind, GROUP, VERSION } from './kinds.ts';
 
 /** The CustomResourceDefinition of a kind, as `kubectl apply` accepts it. */
-export function crd(kind: Kind) {
-  const { plural, shortNames, scope, columns, status } = kind;
+export function crd(kind: DefinedKind) {
+  const { plural, shortNames, scope, columns, status, selectableFields } = kind;
   const singular = kind.kind.toLowerCase();
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -30,6 +30,9 @@ export function crd(kind: Kind) {
           storage: true,
           ...(status ? { subresources: { status: {} } } : {}),
           additionalPrinterColumns: columns,
+          ...(selectableFields
+            ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }
+            : {}),
           schema: { openAPIV3Schema: resourceSchema(kind) },
         },
       ],
@@ -37,16 +40,17 @@ export function crd(kind: Kind) {
   };
 }
 
-function resourceSchema({ description, spec, status }: Kind) {
+function resourceSchema({ description, spec, status }: DefinedKind) {
   return {
     description,
     type: 'object',
-    required: ['spec'],
+    ...(spec ? { required: ['spec'] } : {}),
     properties: {
+      // The API server has its own descriptions for the first three.
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec: structuralSchema(spec),
+      ...(spec ? { spec: structuralSchema(spec) } : {}),
       ...(status ? { status: structuralSchema(status) } : {}),
     },
   };

@@ -12,6 +12,7 @@ import {
   textMap,
   time,
 } from './fields.ts';
+import { findingOf } from './finding.ts';
 import { PLAN_CHARACTERS_MAX, RETENTION_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
 import { observedGeneration } from './operation.ts';
 import { graphNode, graphPaths } from './operation-set.ts';
@@ -104,39 +105,6 @@ const step = z.object({
   endTime: time.exactOptional(),
 });
 
-/** What a finding is about; every field that applies. */
-const subject = z.object({
-  namespace: text.exactOptional(),
-  pod: text.exactOptional(),
-  podUid: text.exactOptional(),
-  container: text.exactOptional(),
-  volume: text.exactOptional(),
-  mount: text.exactOptional(),
-  path: text.exactOptional(),
-});
-
-const proof = z.object({
-  claim: text.describe('What the line shows.'),
-  text: text.describe('The line itself; absent if the claim says it all.').exactOptional(),
-  origin: text.describe('Where it was read.'),
-});
-
-const finding = z.object({
-  fault: text,
-  id: text,
-  state: text,
-  reason: text,
-  summary: text,
-  subject: subject.exactOptional(),
-  proof: z
-    .array(proof)
-    .describe('Lines that prove the finding, with their origin.')
-    .exactOptional(),
-  proofNotListed: count
-    .describe('Number of proof lines left out, because the status has a size limit.')
-    .exactOptional(),
-});
-
 const action = z.object({
   kind: text,
   fault: text.exactOptional(),
@@ -197,7 +165,7 @@ export const diagnosisStatus = z.object({
     .exactOptional(),
   steps: z.array(step).describe('Every step of every path that ran.').exactOptional(),
   stepsNotListed: count.describe('Number of steps left out; the list has a limit.').exactOptional(),
-  findings: z.array(finding).exactOptional(),
+  findings: z.array(findingOf(text)).describe('What the built-in steps found.').exactOptional(),
   findingsNotListed: count.describe('Number of findings left out.').exactOptional(),
   plan: text
     .describe('Name of the planned actions; they wait until spec.approvedPlan has the same value.')

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { commonEventSpec, commonEventStatus } from './common-event.ts';
 import { diagnosisSpec, diagnosisStatus } from './diagnosis.ts';
+import { nodeReportStatus } from './node-report.ts';
 import { operationSpec } from './operation.ts';
 import { operationSetSpec, operationSetStatus } from './operation-set.ts';
 import { triggerSpec, triggerStatus } from './trigger.ts';
@@ -17,17 +18,26 @@ interface Column {
   readonly priority?: number;
 }
 
-/** One of our kinds, as its CustomResourceDefinition describes it. */
-export interface Kind {
-  readonly kind: KindName;
+/** What the CustomResourceDefinition of a kind says. */
+export interface DefinedKind {
+  readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly scope: 'Cluster' | 'Namespaced';
   readonly description: string;
-  readonly spec: z.ZodType;
+  /** Absent where a person has nothing to say. */
+  readonly spec?: z.ZodType;
   /** Absent where there is none. */
   readonly status?: z.ZodType;
   readonly columns: readonly Column[];
+  /** Fields for `kubectl get --field-selector`, and for watches. */
+  readonly selectableFields?: readonly string[];
+}
+
+/** A kind whose objects people write. */
+export interface Kind extends DefinedKind {
+  readonly kind: KindName;
+  readonly spec: z.ZodType;
 }
 
 export type KindName = 'Operation' | 'OperationSet' | 'Diagnosis' | 'Trigger' | 'CommonEvent';
@@ -36,6 +46,10 @@ const column = (name: string, jsonPath: string, type: Column['type'] = 'string')
   name,
   type,
   jsonPath,
+});
+const wide = (name: string, jsonPath: string, type?: Column['type']): Column => ({
+  ...column(name, jsonPath, type),
+  priority: 1,
 });
 const age = column('Age', '.metadata.creationTimestamp', 'date');
 const operationSetColumn = column('OperationSet', '.spec.operationSet');
@@ -71,13 +85,15 @@ export const kinds: readonly Kind[] = [
     columns: [
       operationSetColumn,
       column('NodeName', '.spec.nodeName'),
-      column('PodNamespace', '.spec.podReference.namespace'),
-      column('PodName', '.spec.podReference.name'),
-      column('PodContainer', '.spec.podReference.container'),
+      // Those of upstream KubeDiag too, but a row of the usual names must fit into 120 columns.
+      wide('PodNamespace', '.spec.podReference.namespace'),
+      wide('PodName', '.spec.podReference.name'),
+      wide('PodContainer', '.spec.podReference.container'),
       column('Phase', '.status.phase'),
       column('Result', '.status.result'),
       age,
     ],
+    selectableFields: ['.spec.nodeName'],
   },
   {
     kind: 'Trigger',
@@ -89,7 +105,7 @@ export const kinds: readonly Kind[] = [
     status: triggerStatus,
     columns: [
       operationSetColumn,
-      { ...column('Schedule', '.spec.sourceTemplate.cronTemplate.schedule'), priority: 1 },
+      wide('Schedule', '.spec.sourceTemplate.cronTemplate.schedule'),
       age,
     ],
   },
@@ -109,3 +125,30 @@ export const kinds: readonly Kind[] = [
     ],
   },
 ];
+
+/**
+ * Not one of `kinds`: the agent of a node writes it for the cluster. `kubediag serve` does not serve
+ * it, because there `kubediag check` answers the same question at once.
+ */
+const nodeReport: DefinedKind = {
+  kind: 'NodeReport',
+  plural: 'nodereports',
+  shortNames: ['nr'],
+  scope: 'Cluster',
+  description:
+    'The last check of a node, written by its agent. It has the name of the node and is deleted with it.',
+  status: nodeReportStatus,
+  columns: [
+    column('State', '.status.state'),
+    column('Findings', '.status.counts.findings', 'integer'),
+    column('Unknowns', '.status.counts.unknowns', 'integer'),
+    column('Kubelet', '.status.kubeletVersion'),
+    wide('Runtime', '.status.runtimeVersion'),
+    wide('KubeDiag', '.status.kubediagVersion'),
+    wide('Worst', '.status.findings[0].summary'),
+    column('Checked', '.status.checkTime', 'date'),
+  ],
+};
+
+/** Every kind that a cluster needs. */
+export const clusterKinds: readonly DefinedKind[] = [...kinds, nodeReport];

@@ -44,3 +44,9 @@ export const SCHEDULE_CHARACTERS_MAX = 256;
 
 /** The name of a plan is a hash. */
 export const PLAN_CHARACTERS_MAX = 64;
+
+/** A NodeReport: the worst findings, enough of their proof to act, and texts as long as most paths. */
+export const REPORTED_FINDINGS_MAX = 10;
+export const REPORTED_UNKNOWNS_MAX = 10;
+export const REPORTED_PROOF_MAX = 3;
+export const REPORTED_TEXT_MAX = 1_024;

@@ -1,0 +1,185 @@
+import {
+  AGENT_ACCOUNT,
+  NAMESPACE,
+  NODE_CONDITION,
+  NODE_NAME_CLAIM,
+} from '../../src/pipeline/api/cluster-names.ts';
+import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
+import { LABELS, type ManifestDocument } from './manifest-document.ts';
+
+interface Policy {
+  readonly name: string;
+  readonly comment: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resources: readonly string[];
+  readonly variables?: readonly Expression[];
+  /** In addition: the token names a node. */
+  readonly validations: readonly Validation[];
+}
+
+interface Expression {
+  readonly name: string;
+  readonly expression: string;
+}
+
+interface Validation {
+  readonly expression: string;
+  /** After "node NODE: ", as a CEL string. */
+  readonly why: string;
+}
+
+/** Both objects have the same fields with the same values, but for those that are named. */
+function sameExcept(part: string, fields: readonly string[]): string {
+  const [now, before] = [`dyn(object${part})`, `dyn(oldObject${part})`];
+  const skipped = `k in [${fields.map((field) => `'${field}'`).join(', ')}]`;
+  return [
+    `${now}.all(k, ${skipped} || (k in ${before} && ${now}[k] == ${before}[k]))`,
+    `${before}.all(k, ${skipped} || k in ${now})`,
+  ].join(' && ');
+}
+
+const others = (object: string) =>
+  `(has(${object}.status.conditions) ? ${object}.status.conditions.filter(c, c.type != '${NODE_CONDITION}') : [])`;
+
+const policies: readonly Policy[] = [
+  {
+    name: 'diagnoses',
+    comment: 'An agent writes the status of the Diagnoses of its node.',
+    group: GROUP,
+    version: VERSION,
+    resources: ['diagnoses', 'diagnoses/status'],
+    validations: [
+      {
+        expression:
+          'oldObject != null && has(oldObject.spec.nodeName) && oldObject.spec.nodeName == variables.node',
+        why: "'the agent may not write Diagnosis ' + request.name + ', which is not of this node'",
+      },
+    ],
+  },
+  {
+    name: 'nodereports',
+    comment: 'An agent writes the NodeReport that has the name of its node.',
+    group: GROUP,
+    version: VERSION,
+    resources: ['nodereports', 'nodereports/status'],
+    validations: [
+      {
+        expression: 'object.metadata.name == variables.node',
+        why: "'the agent may not write NodeReport ' + object.metadata.name",
+      },
+    ],
+  },
+  {
+    name: 'leases',
+    comment: 'An agent renews the Lease that has the name of its node.',
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    resources: ['leases'],
+    validations: [
+      {
+        expression: 'object.metadata.name == variables.node',
+        why: "'the agent may not write Lease ' + object.metadata.name",
+      },
+    ],
+  },
+  {
+    name: 'nodes',
+    comment: `An agent changes the condition ${NODE_CONDITION} of its own Node, and nothing else of it.`,
+    group: '',
+    version: 'v1',
+    resources: ['nodes', 'nodes/status'],
+    validations: [
+      {
+        expression: 'oldObject != null && object.metadata.name == variables.node',
+        why: "'the agent may not write Node ' + object.metadata.name",
+      },
+      {
+        expression: `${others('object')} == ${others('oldObject')}`,
+        why: `'of the conditions of its Node, the agent may only write ${NODE_CONDITION}'`,
+      },
+      {
+        expression: [
+          sameExcept('', ['metadata', 'status']),
+          sameExcept('.metadata', ['managedFields']),
+          sameExcept('.status', ['conditions']),
+        ].join(' && '),
+        why: `'of its Node, the agent may only write the condition ${NODE_CONDITION}'`,
+      },
+    ],
+  },
+  {
+    name: 'events',
+    comment:
+      'An agent reports Events in its own name, and about no other Node. That a pod runs on the node\n' +
+      'cannot be checked here.',
+    group: 'events.k8s.io',
+    version: 'v1',
+    resources: ['events'],
+    validations: [
+      {
+        expression:
+          'object.reportingInstance == variables.node && (oldObject == null || oldObject.reportingInstance == variables.node)',
+        why: "'the agent may only write Events whose reportingInstance is its node'",
+      },
+      {
+        expression:
+          "!has(object.regarding) || object.regarding.kind != 'Node' || object.regarding.name == variables.node",
+        why: "'the agent may not report an Event about Node ' + object.regarding.name",
+      },
+    ],
+  },
+];
+
+const USER = `system:serviceaccount:${NAMESPACE}:${AGENT_ACCOUNT}`;
+const CLAIM = `request.userInfo.extra['${NODE_NAME_CLAIM}']`;
+const node: Expression = {
+  name: 'node',
+  expression: `has(request.userInfo.extra) && '${NODE_NAME_CLAIM}' in request.userInfo.extra ? ${CLAIM}[0] : ''`,
+};
+
+/** By which an agent writes only what belongs to the node that its token names. */
+export const admissionPolicies: readonly ManifestDocument[] = policies.flatMap((policy) => {
+  const name = `${AGENT_ACCOUNT}-${policy.name}`;
+  return [
+    { comment: policy.comment, object: policyObject(name, policy) },
+    {
+      object: {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata: { name, labels: LABELS },
+        spec: { policyName: name, validationActions: ['Deny'] },
+      },
+    },
+  ];
+});
+
+function policyObject(name: string, policy: Policy): object {
+  const { group, version, resources, variables = [], validations } = policy;
+  const operations = ['CREATE', 'UPDATE'];
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name, labels: LABELS },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [group], apiVersions: [version], operations, resources }],
+      },
+      matchConditions: [{ name: 'agent', expression: `request.userInfo.username == '${USER}'` }],
+      variables: [node, ...variables],
+      validations: [
+        {
+          expression: "variables.node != ''",
+          message: 'the token of the agent is not bound to a node: it may not write',
+          reason: 'Forbidden',
+        },
+        ...validations.map(({ expression, why }) => ({
+          expression,
+          messageExpression: `'node ' + variables.node + ': ' + ${why}`,
+          reason: 'Forbidden',
+        })),
+      ],
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { AGENT_ACCOUNT, NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
+import { LABELS, type ManifestDocument } from './manifest-document.ts';
+
+/** No such registry exists: docs/install.md says how to set the image. */
+const image = (version: string) => `registry.example/kubediag:${version}`;
+
+const POLICY = 'kubediag-executor';
+const PORT = 8090;
+const AGENT_USER = 10_090;
+const SOCKET_DIRECTORY = '/run/kubediag';
+const SOCKET = `${SOCKET_DIRECTORY}/executor.sock`;
+const STATE_DIRECTORY = '/var/lib/kubediag';
+const POLICY_DIRECTORY = '/etc/kubediag';
+const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Process 1 of a container. A kubelet whose sync loop is blocked restarts no container, so this
+ * does. It passes SIGTERM on and ends with the exit code of the command.
+ */
+const SUPERVISE = `trap 'ending=1; kill -TERM "$child" 2>/dev/null' TERM
+while [ -z "$ending" ]; do
+  "$@" & child=$!
+  # The signal may have come before there was a child to pass it on to.
+  [ -z "$ending" ] || kill -TERM "$child"
+  wait "$child"; code=$?
+  # A signal interrupts the first wait; the second one returns the exit code.
+  [ -z "$ending" ] || { wait "$child"; exit $?; }
+  echo "kubediag $2 ended with exit code $code, and starts again in 1s" >&2
+  sleep 1
+done
+`;
+
+const supervised = (...args: readonly string[]) => ({
+  command: ['/bin/sh', '-c', SUPERVISE, 'supervise', 'kubediag', ...args],
+});
+
+const fieldRef = (name: string, fieldPath: string) => ({
+  name,
+  valueFrom: { fieldRef: { fieldPath } },
+});
+
+const ENVIRONMENT = [
+  fieldRef('NODE_NAME', 'spec.nodeName'),
+  fieldRef('POD_NAME', 'metadata.name'),
+  fieldRef('POD_NAMESPACE', 'metadata.namespace'),
+];
+
+const probe = (path: string) => ({
+  httpGet: { path, port: 'http' },
+  periodSeconds: 10,
+  timeoutSeconds: 5,
+});
+
+function agent(version: string): object {
+  return {
+    name: 'agent',
+    image: image(version),
+    ...supervised(
+      'agent',
+      '--node-name=$(NODE_NAME)',
+      `--socket=${SOCKET}`,
+      `--listen=0.0.0.0:${PORT}`,
+    ),
+    env: ENVIRONMENT,
+    ports: [{ name: 'http', containerPort: PORT }],
+    readinessProbe: probe('/readyz'),
+    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, failureThreshold: 6 },
+    resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '128Mi' } },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: AGENT_USER,
+      runAsGroup: AGENT_USER,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    volumeMounts: [
+      { name: 'socket', mountPath: SOCKET_DIRECTORY },
+      { name: 'token', mountPath: TOKEN_DIRECTORY, readOnly: true },
+    ],
+  };
+}
+
+function executor(version: string): object {
+  return {
+    name: 'executor',
+    image: image(version),
+    ...supervised(
+      'executor',
+      '--host-root=/host',
+      `--socket=${SOCKET}`,
+      `--state-dir=${STATE_DIRECTORY}`,
+      `--policy=${POLICY_DIRECTORY}/policy.yaml`,
+    ),
+    env: ENVIRONMENT,
+    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '384Mi' } },
+    securityContext: {
+      runAsUser: 0,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: {
+        drop: ['ALL'],
+        add: ['SYS_ADMIN', 'SYS_PTRACE', 'SYS_CHROOT', 'DAC_READ_SEARCH'],
+      },
+    },
+    volumeMounts: [
+      { name: 'socket', mountPath: SOCKET_DIRECTORY },
+      { name: 'host', mountPath: '/host', mountPropagation: 'HostToContainer' },
+      { name: 'state', mountPath: STATE_DIRECTORY },
+      { name: 'policy', mountPath: POLICY_DIRECTORY, readOnly: true },
+    ],
+  };
+}
+
+const VOLUMES = [
+  { name: 'socket', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
+  {
+    name: 'token',
+    projected: {
+      sources: [
+        { serviceAccountToken: { path: 'token', expirationSeconds: 3600 } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+    },
+  },
+  { name: 'host', hostPath: { path: '/', type: 'Directory' } },
+  { name: 'state', hostPath: { path: STATE_DIRECTORY, type: 'DirectoryOrCreate' } },
+  { name: 'policy', configMap: { name: POLICY } },
+];
+
+const SELECTOR = { 'app.kubernetes.io/name': AGENT_ACCOUNT };
+
+/** The policy of the executors, and the pod that runs on every node. */
+export const daemonSet = (version: string): readonly ManifestDocument[] => [
+  {
+    comment: 'What the executors permit. The agents cannot change it.',
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: POLICY, namespace: NAMESPACE, labels: LABELS },
+      data: { 'policy.yaml': '{}\n' },
+    },
+  },
+  {
+    comment:
+      'Two containers of one image. "agent" talks to the API server and cannot touch the node. "executor"\n' +
+      'works on the node, has no token and listens to nobody. No hostPID and no hostNetwork: both would\n' +
+      'apply to "agent" as well.',
+    object: {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: AGENT_ACCOUNT, namespace: NAMESPACE, labels: { ...LABELS, ...SELECTOR } },
+      spec: {
+        selector: { matchLabels: SELECTOR },
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+        template: {
+          metadata: {
+            labels: { ...LABELS, ...SELECTOR },
+            annotations: { 'kubectl.kubernetes.io/default-container': 'agent' },
+          },
+          spec: {
+            serviceAccountName: AGENT_ACCOUNT,
+            automountServiceAccountToken: false,
+            enableServiceLinks: false,
+            priorityClassName: 'system-node-critical',
+            nodeSelector: { 'kubernetes.io/os': 'linux' },
+            tolerations: [{ operator: 'Exists' }],
+            terminationGracePeriodSeconds: 60,
+            // The group of the socket, by which the executor may connect without more rights.
+            securityContext: { fsGroup: AGENT_USER },
+            containers: [agent(version), executor(version)],
+            volumes: VOLUMES,
+          },
+        },
+      },
+    },
+  },
+];
