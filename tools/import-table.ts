@@ -144,7 +144,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     layer: 'pipeline',
     does: 'the store on a Kubernetes API server',
     imports: ['std', 'api', 'store'],
-    packages: ['@kubernetes/client-node'],
+    packages: ['yaml'],
   },
   steps: {
     layer: 'pipeline',

@@ -45,6 +45,10 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/pipeline/steps/run-http.ts',
     'src/pipeline/operations/run-sonobuoy-result.ts',
   ],
+  'what the network or a credential file does becomes an error of the store': [
+    'src/pipeline/kube/kube-access.ts',
+    'src/pipeline/kube/kube-client.ts',
+  ],
   'an error with a name of ours becomes a value': [
     'src/hosts/serve/serve.ts',
     'src/pipeline/store/sleep-until-stopped.ts',
@@ -58,6 +62,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/lib/std/json.ts',
     'src/node/evidence/text/yaml-value.ts',
     'src/node/recording/bundle.ts',
+    'src/pipeline/kube/kubeconfig.ts',
     'src/pipeline/triggers/matcher.ts',
   ],
   'wrong usage or a malformed bundle becomes advice': [

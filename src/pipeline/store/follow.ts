@@ -2,7 +2,7 @@ import type { KindName } from '../api/kinds.ts';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import { sleepUntilStopped } from './sleep-until-stopped.ts';
 import type { ObjectEvent, Selection, Store, StoredObject } from './store.ts';
-import { answerOf, longer } from './store-answer.ts';
+import { answerOf, longer, spread } from './store-answer.ts';
 
 export interface Follower {
   /** All objects, at the start and again whenever changes were missed. */
@@ -41,6 +41,6 @@ export async function follow(
     if (error?.reason === 'Expired') from = undefined;
     else if (error) onError?.(error.message);
     if (performance.now() - begun > STORE_WAIT_MAX_MS) waitMs = STORE_WAIT_FIRST_MS;
-    await sleepUntilStopped(Math.max(waitMs, error?.retryAfterMs ?? 0), stop);
+    await sleepUntilStopped(spread(waitMs, error?.retryAfterMs), stop);
   }
 }

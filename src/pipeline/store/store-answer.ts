@@ -33,11 +33,16 @@ export async function retried<T>(
     const answer = await answerOf(request());
     if (answer.ok || !isTemporary(answer.error) || shutdown.aborted) return answer;
     onError?.(answer.error.message);
-    await sleepUntilStopped(Math.max(waitMs, answer.error.retryAfterMs ?? 0), shutdown);
+    await sleepUntilStopped(spread(waitMs, answer.error.retryAfterMs), shutdown);
   }
 }
 
 /** The wait after one that was too short. */
 export function longer(waitMs: number): number {
   return Math.min(waitMs * 2, STORE_WAIT_MAX_MS);
+}
+
+/** A random wait of about that length, so that many clients do not come back together. */
+export function spread(waitMs: number, retryAfterMs = 0): number {
+  return Math.max(waitMs * (1 + Math.random()) * 0.5, retryAfterMs * (1 + Math.random() * 0.25));
 }

@@ -282,7 +282,9 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
     test('reports an object that begins to match a selector as added, and one that no longer does as deleted', async () => {
       const store = await makeStore();
       const { resourceVersion } = await store.list('Diagnosis');
-      const created = await store.create(newDiagnosis('one', { nodeName: undefined }));
+      const podReference = { namespace: 'default', name: 'web' };
+      const unassigned = newDiagnosis('one', { nodeName: undefined, podReference });
+      const created = await store.create(unassigned);
       await store.create(newDiagnosis('two', { nodeName: 'node-2' }));
       const spec = { ...created.spec, nodeName: 'node-1' };
       const here = await store.update({ ...created, spec });

@@ -1,0 +1,36 @@
+/** A request without an answer counts as lost. The API server itself gives up after 60 s. */
+export const REQUEST_MS = 30_000;
+
+/**
+ * The server ends a watch after a random time between these two, so that the agents of a cluster do not
+ * come back together. The client ends it a little later if the server does not.
+ */
+export const WATCH_SECONDS_MIN = 240;
+export const WATCH_SECONDS_MAX = 480;
+export const WATCH_GRACE_MS = 30_000;
+
+/** The server sends a bookmark every minute; a connection that is silent for longer is dead. */
+export const WATCH_IDLE_MS = 150_000;
+
+/** One answer: a page of objects. A page that is larger is asked for again in smaller parts. */
+export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+/** One watch event: an object with its managed fields, which etcd limits to 1.5 MiB. */
+export const EVENT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The part of an error answer that is read. */
+export const ERROR_BYTES_MAX = 64 * 1024;
+
+/** Objects in one page of a list. */
+export const PAGE_OBJECTS_MAX = 100;
+
+/** Connections to the server at once. Each watch has one for itself. */
+export const CONNECTIONS_MAX = 64;
+export const IDLE_CONNECTIONS_MAX = 4;
+
+/** Files of a service account change when they are renewed, long before the old ones expire. */
+export const CREDENTIALS_MS = 60_000;
+export const CREDENTIALS_BYTES_MAX = 1024 * 1024;
+
+/** The longest that a server may ask us to wait. */
+export const RETRY_AFTER_MAX_MS = 300_000;
