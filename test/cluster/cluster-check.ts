@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FaultReport, Report } from '../../src/node/checkup/report.ts';
-import type { Ended } from '../../tools/cluster/cluster.ts';
+import type { Ended } from '../../tools/cluster/node.ts';
 import { containerProcess } from '../rig/container-process.ts';
 import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 import { type SharedCluster, sharedCluster } from './shared-cluster.ts';

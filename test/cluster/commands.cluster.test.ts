@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, inject, it } from 'vitest';
 import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
-import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
+import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { leftOf } from '../rig/cluster-leftovers.ts';
 import { enteringInto } from '../rig/private-namespaces.ts';
 
@@ -92,7 +92,7 @@ it('ends a command together with the one that ran it, and what cannot be read ab
     expect(await running.ended).toMatchObject({ code });
   }
 
-  const first = (await read(NAME))?.ready?.first.pid ?? 0;
+  const first = (await read(NAME))?.ready?.nodes[0]?.first.pid ?? 0;
   await writeFile(`${FOLDER}.cluster.json`, '{"name');
   expect((await cluster('status', '--name', NAME)).stdout).toContain(`${NAME}: crashed`);
   expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
@@ -103,7 +103,7 @@ it('ends a command together with the one that ran it, and what cannot be read ab
 it('leaves no process and no mount when its first process is killed', async () => {
   await cluster('up', '--name', NAME);
   const known = await read(NAME);
-  kill(known?.ready?.first.pid);
+  kill(known?.ready?.nodes[0]?.first.pid);
   // Its supervisor outside cleans up.
   await expect.poll(() => leftOf(FOLDER), { timeout: 20_000 }).toEqual([]);
   expect((await cluster('status')).stdout).toContain(`${NAME}: crashed`);
@@ -119,14 +119,22 @@ it('leaves no process and no mount when its keeper is killed, and down removes t
   expect(existsSync(FOLDER)).toBe(false);
 });
 
-it('leaves nothing when a part is paused, and a command too, with an old kubelet', async () => {
-  await cluster('up', '--name', NAME, '--kubelet', LAST_WITH_STALE_SUBPATH);
-  expect((await cluster('status')).stdout).toContain(`${NAME}: kubelet v1.18.8, all parts run`);
+it('leaves nothing of several nodes when a part is paused, and a command too', async () => {
+  const kubelets = `${CURRENT},${LAST_WITH_STALE_SUBPATH}`;
+  await cluster('up', '--name', NAME, '--kubelet', kubelets);
+  const { stdout } = await cluster('status');
+  expect(stdout).toContain(`  ${NAME}: kubelet v1.36.3, all parts run`);
+  expect(stdout).toContain(`  ${NAME}-2: kubelet v1.18.8, all parts run`);
   const known = await read(NAME);
-  const [first, kubelet] = [known?.ready?.first.pid ?? 0, known?.ready?.parts.kubelet?.pid ?? 0];
+  const node = known?.ready?.nodes[1];
+  const [first, kubelet] = [node?.first.pid ?? 0, node?.parts.kubelet?.pid ?? 0];
   const script = 'echo begun; kill -STOP $$';
-  const running = start('run', '--name', NAME, '--', 'sh', '-c', script);
+  const running = start('run', '--name', NAME, '--node', `${NAME}-2`, '--', 'sh', '-c', script);
   await once(running.child.stdout, 'data');
+  expect(await cluster('run', '--name', NAME, '--node', 'other', '--', 'true')).toMatchObject({
+    code: 1,
+    stderr: `"${NAME}" has no node other: its nodes are ${NAME}, ${NAME}-2\n`,
+  });
   process.kill(kubelet, 'SIGSTOP');
   const holder = parentOf(first);
   expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
@@ -137,10 +145,11 @@ it('leaves nothing when a part is paused, and a command too, with an old kubelet
 });
 
 it('leaves nothing when its keeper is killed while a part is paused', async () => {
-  await cluster('up', '--name', NAME);
+  await cluster('up', '--name', NAME, '--nodes', '2');
   const known = await read(NAME);
-  const first = known?.ready?.first.pid ?? 0;
-  process.kill(known?.ready?.parts.kubelet?.pid ?? 0, 'SIGSTOP');
+  const node = known?.ready?.nodes[1];
+  const first = node?.first.pid ?? 0;
+  process.kill(node?.parts.kubelet?.pid ?? 0, 'SIGSTOP');
   process.kill(known?.supervisor.pid ?? 0, 'SIGKILL');
   expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
   expect(await leftOf(FOLDER)).toEqual([]);

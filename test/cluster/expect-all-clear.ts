@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { faults } from '../../src/node/faults/index.ts';
-import type { Ended } from '../../tools/cluster/cluster.ts';
+import type { Ended } from '../../tools/cluster/node.ts';
 import { reportOf } from '../rig/run-kubediag.ts';
 
 /** None is unknown either: what nobody may ask the kubelet must not be needed on a healthy node. */

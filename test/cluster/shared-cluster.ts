@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import type { Cluster } from '../../tools/cluster/cluster.ts';
+import { allParts, type Cluster } from '../../tools/cluster/cluster.ts';
 import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
+import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
 
 /** A pod that ignores SIGTERM is killed after a second; then its volumes have to be unmounted. */
@@ -12,6 +13,15 @@ const SOON = { limitMs: 20_000 };
 export const NODE = 'my-node';
 const LABEL = 'kubediag.test/shared';
 
+/** The shared cluster with several nodes, one of each version. */
+export const MIXED = 'mixed';
+export const NEW_NODE = 'new-node';
+export const OLD_NODE = 'old-node';
+const MIXED_NODES = [
+  { name: NEW_NODE, kubelet: CURRENT },
+  { name: OLD_NODE, kubelet: LAST_WITH_STALE_SUBPATH },
+];
+
 /** A cluster that is not one's own: it ends with the run. */
 export type SharedCluster = Omit<Cluster, 'stop'>;
 
@@ -20,7 +30,7 @@ const running = new Map<string, Cluster>();
 let takenTimes = 0;
 
 /**
- * The cluster with this kubelet that all tests of a run share, started by the first caller. A caller who
+ * The cluster with this kubelet, or the mixed one, that all tests of a run share, started by the first caller. A caller who
  * asks gets it whole and empty, with a fresh Kubernetes namespace in which his kubectl works; what
  * the one before left is removed, so nobody has to give it back.
  */
@@ -39,11 +49,12 @@ export async function sharedCluster(kubelet: string): Promise<SharedCluster> {
 }
 
 async function start(kubelet: string): Promise<Cluster> {
-  // test-812-1-36-3
-  const name = [inject('clustersOfRun'), ...kubelet.slice(1).split('.')].join('-');
+  // test-812-1-36-3, test-812-mixed
+  const name = [inject('clustersOfRun'), ...kubelet.replace(/^v/, '').split('.')].join('-');
   // Written down before there is anything, so that it is found whenever we are killed.
   await write({ name, supervisor: markOf(process.pid) });
-  return startCluster({ name, nodeName: NODE, kubelet, scratch: folderOf(name) });
+  const nodes = kubelet === MIXED ? MIXED_NODES : [{ name: NODE, kubelet }];
+  return startCluster({ name, nodes, scratch: folderOf(name) });
 }
 
 /** One that cannot be made as new is ended, and another takes its place. */
@@ -61,7 +72,7 @@ async function renewed(cluster: Cluster | undefined): Promise<Cluster | undefine
 }
 
 async function complete(cluster: Cluster): Promise<void> {
-  for (const part of Object.values(cluster.parts)) {
+  for (const part of allParts(cluster)) {
     if (part.pid === 0) await part.start();
     else part.resume();
   }
@@ -75,27 +86,27 @@ async function complete(cluster: Cluster): Promise<void> {
 async function makeEmpty(cluster: Cluster): Promise<void> {
   // From here on nobody makes pods in them. They go by themselves, some time after their pods.
   await cluster.kubectl('delete', 'namespace', '--wait=false', `--selector=${LABEL}`);
-  await cluster.kubectl('delete', 'deployment', '--all', '--namespace=default');
+  await cluster.kubectl('delete', 'deployment,daemonset', '--all', '--namespace=default');
   // The namespace would give each of its pods the half minute that is usual.
   const quickly = ['--grace-period=1', '--wait=false'];
   await cluster.kubectl('delete', 'pod', '--all', '--all-namespaces', ...quickly);
   await until(cluster, 'its pods are gone', async () => {
     const answers = await Promise.all([
       cluster.run(['kubectl', 'get', 'pods', '--all-namespaces', '--output=name'], SOON),
-      cluster.run(['ls', `${cluster.kubeletRoot}/pods`], SOON),
+      ...cluster.nodes.map((node) => node.run(['ls', `${node.kubeletRoot}/pods`], SOON)),
     ]);
     return answers.every(({ code, stdout }) => code === 0 && stdout === '');
   });
 }
 
 async function until(
-  { parts }: Cluster,
+  cluster: Cluster,
   what: string,
   condition: () => Promise<boolean>,
 ): Promise<void> {
   const deadline = Date.now() + RENEW_MS;
   while (!(await condition())) {
-    const failed = Object.values(parts).find((part) => part.hasFailed());
+    const failed = allParts(cluster).find((part) => part.hasFailed());
     if (failed) throw new Error(`${failed.name} ended`);
     if (Date.now() > deadline) throw new Error(`waited ${RENEW_MS / 1000} s in vain until ${what}`);
     await sleep(CHECK_INTERVAL_MS);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Ended } from '../../tools/cluster/cluster.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
+import type { Ended } from '../../tools/cluster/node.ts';
 import { oneLine } from '../rig/run-kubediag.ts';
 import { ClusterCheck } from './cluster-check.ts';
 

@@ -37,7 +37,7 @@ async function begin(): Promise<StuckCluster> {
   // Written down before there is anything, so that it is found whenever we are killed.
   await write({ name, supervisor: markOf(process.pid) });
   const kubelet = LAST_WITH_STALE_SUBPATH;
-  const cluster = await startCluster({ name, kubelet, scratch: folderOf(name) });
+  const cluster = await startCluster({ name, nodes: [{ kubelet }], scratch: folderOf(name) });
   await writeReady(cluster);
   await openReadOnlyPort(cluster);
   const clusterCheck = ClusterCheck.on(cluster, 'dead-volume-mount');
@@ -49,8 +49,8 @@ async function begin(): Promise<StuckCluster> {
 }
 
 /** Nodes of that time mostly have it, and there the kubelet reports to everybody that its loop is stuck. */
-async function openReadOnlyPort({ scratch, parts }: Cluster): Promise<void> {
-  const file = join(scratch, 'kubernetes/kubelet.json');
+async function openReadOnlyPort({ folder, parts }: Cluster): Promise<void> {
+  const file = join(folder, 'kubelet.json');
   const config = JSON.parse(await readFile(file, 'utf8')) as object;
   await writeFile(file, JSON.stringify({ ...config, readOnlyPort: 10255 }));
   await parts.kubelet.stop();

@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ClusterCheck } from './cluster-check.ts';
 
 /** Where the kubelet of a cluster works: a directory of its own in place of "/". */
 export function workingFolder({ cluster }: ClusterCheck): string {
-  return join(cluster.logs, 'kubelet.work');
+  return join(dirname(cluster.parts.kubelet.log), 'kubelet.work');
 }
 
 /** What stands first in "/" of a node, in small. */

@@ -76,7 +76,7 @@ export async function startApiServer(): Promise<ApiServer> {
     // Valid for a client whose clock is behind.
     const environment = { ...packages.environment, ...clock('-1d') };
     const issuing = { ...packages, environment };
-    const certificates = await makeCertificates(join(scratch, 'certificates'), 'none', issuing);
+    const certificates = await makeCertificates(join(scratch, 'certificates'), [], issuing);
     const place = { enter: namespaces.enter, environment: process.env, folder: scratch };
     const etcd = new Part(etcdPlan(packages.root, scratch), place);
     const part = new Part(apiServerPlan(binaries['kube-apiserver'], certificates), place);

@@ -58,6 +58,20 @@ export async function findBinaries(options: BinariesOptions = {}): Promise<Binar
   };
 }
 
+/** The programs of each node, which differ in the kubelet only. */
+export async function findBinariesOfAll(
+  kubelets: readonly (string | undefined)[],
+  options: Omit<BinariesOptions, 'kubelet'>,
+): Promise<readonly Binaries[] | Missing> {
+  const all: Binaries[] = [];
+  for (const kubelet of kubelets) {
+    const found = await findBinaries({ ...options, kubelet });
+    if ('missing' in found) return found;
+    all.push(found);
+  }
+  return all;
+}
+
 async function chosenKubelet(
   kubelet: string,
   current: { readonly folder: string },

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { UnpackedPackages } from '../debian-packages.ts';
-import { NODE_ADDRESS, SERVICE_ADDRESS } from './network.ts';
+import { CONTROL_PLANE_ADDRESS, nodeAddress, SERVICE_ADDRESS } from './network.ts';
 
 const run = promisify(execFile);
 const DAYS = '3650';
@@ -20,7 +20,8 @@ export interface Certificates {
   readonly apiServer: Identity;
   /** With which the API server speaks to the kubelet: logs, exec, port-forward. */
   readonly apiServerToKubelet: Identity;
-  readonly kubelet: Identity;
+  /** One for each node. */
+  readonly kubelets: readonly Identity[];
   readonly controllerManager: Identity;
   readonly scheduler: Identity;
   readonly proxy: Identity;
@@ -35,36 +36,40 @@ export interface Certificates {
  */
 export async function makeCertificates(
   folder: string,
-  nodeName: string,
+  nodeNames: readonly string[],
   packages: UnpackedPackages,
 ): Promise<Certificates> {
   const issuer = new Issuer(folder, packages);
   const authority = await issuer.authority();
   const [apiServer, ...clients] = await Promise.all([
     issuer.issue('apiserver', '/CN=kube-apiserver', [
-      `IP:${NODE_ADDRESS}`,
+      `IP:${CONTROL_PLANE_ADDRESS}`,
       `IP:${SERVICE_ADDRESS}`,
       'IP:127.0.0.1',
       ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'localhost'].map(dns),
       dns('kubernetes.default.svc.cluster.local'),
     ]),
     issuer.issue('apiserver-kubelet', '/O=system:masters/CN=kube-apiserver-kubelet-client'),
-    // The kubelet is server and client in one, and may change what is on its own node only.
-    issuer.issue('kubelet', `/O=system:nodes/CN=system:node:${nodeName}`, [
-      `IP:${NODE_ADDRESS}`,
-      dns(nodeName),
-    ]),
     issuer.issue('controller-manager', '/CN=system:kube-controller-manager'),
     issuer.issue('scheduler', '/CN=system:kube-scheduler'),
     issuer.issue('proxy', '/CN=system:kube-proxy'),
     issuer.issue('administrator', '/O=system:masters/CN=administrator'),
   ]);
-  const [apiServerToKubelet, kubelet, controllerManager, scheduler, proxy, administrator] = clients;
+  const [apiServerToKubelet, controllerManager, scheduler, proxy, administrator] = clients;
+  // A kubelet is server and client in one, and may change what is on its own node only.
+  const kubelets = await Promise.all(
+    nodeNames.map((name, index) =>
+      issuer.issue(`kubelet-of-${name}`, `/O=system:nodes/CN=system:node:${name}`, [
+        `IP:${nodeAddress(index)}`,
+        dns(name),
+      ]),
+    ),
+  );
   return {
     authority,
     apiServer,
     apiServerToKubelet,
-    kubelet,
+    kubelets,
     controllerManager,
     scheduler,
     proxy,

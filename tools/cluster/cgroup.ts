@@ -3,18 +3,20 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Makes a cgroup in every hierarchy, and below it the one that containerd is to live in. runc puts
- * containers below its own cgroup (version 1) or beside it (version 2): in either case all of them
- * are found, and removed, by one name. Gives the directories of containerd's.
+ * Makes a cgroup for the cluster in every hierarchy, in it one for the node, and in that the one that
+ * containerd is to live in. runc puts containers below its own cgroup (version 1) or beside it
+ * (version 2): in either case all of them are found, and removed, by one name. Gives the directories
+ * of containerd's.
  */
-export async function makeCgroup(cgroup: string): Promise<readonly string[]> {
+export async function makeCgroup(cgroup: string, node: string): Promise<readonly string[]> {
   const folders = [];
   for (const hierarchy of await hierarchies()) {
-    const parent = join(hierarchy, cgroup);
-    const folder = join(parent, 'containerd');
-    await mkdir(folder, { recursive: true });
-    for (const [from, to] of [[hierarchy, parent] as const, [parent, folder] as const]) {
-      await inheritProcessors(from, to);
+    let folder = hierarchy;
+    for (const name of [cgroup, node, 'containerd']) {
+      const parent = folder;
+      folder = join(parent, name);
+      await mkdir(folder, { recursive: true });
+      await inheritProcessors(parent, folder);
     }
     folders.push(folder);
   }

@@ -5,12 +5,12 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
-import { findBinaries } from './binaries.ts';
-import { inThisFolder, personsEnvironment } from './cluster.ts';
+import { findBinariesOfAll } from './binaries.ts';
 import {
   claim,
   isAlive,
   type KnownCluster,
+  type KnownNode,
   logFile,
   markOf,
   names,
@@ -18,6 +18,7 @@ import {
   takeDown,
   write,
 } from './known-clusters.ts';
+import { inThisFolder, personsEnvironment } from './node.ts';
 
 const CHECK_INTERVAL_MS = 100;
 /** What a shell says of a command that a signal ended, plus the number of the signal. */
@@ -34,7 +35,8 @@ const BEFORE_ENTERING = ['--ignore-signal=INT', ...ENDS_WITH_PARENT];
 const INSIDE = [...ENDS_WITH_PARENT, 'env', '--default-signal=INT'];
 
 interface ClusterCommandOptions {
-  readonly kubelet?: string | undefined;
+  /** Of each node: a version that can be built, or a path. */
+  readonly kubelets: readonly string[];
   readonly assets?: string | undefined;
 }
 
@@ -63,7 +65,7 @@ async function upAlone(name: string, options: ClusterCommandOptions): Promise<nu
   }
   const interrupted = interruption();
   // What is not built yet is built here, where the progress can be seen.
-  const binaries = await findBinaries({ ...options, signal: interrupted });
+  const binaries = await findBinariesOfAll(options.kubelets, { ...options, signal: interrupted });
   if ('missing' in binaries) {
     console.error(binaries.missing);
     return interrupted.aborted ? INTERRUPTED : 1;
@@ -72,7 +74,8 @@ async function upAlone(name: string, options: ClusterCommandOptions): Promise<nu
   await takeDown(name);
   await write({ name, supervisor: markOf(process.pid) });
   const started = Date.now();
-  console.error(`starting a cluster with kubelet ${binaries.kubeletVersion} ...`);
+  const versions = binaries.map(({ kubeletVersion }) => kubeletVersion);
+  console.error(`starting a cluster with kubelet ${versions.join(', ')} ...`);
   const ready = await startSupervisor(name, options, interrupted);
   if (!ready) {
     const log = await readFile(logFile(name), 'utf8').catch(() => '');
@@ -81,7 +84,9 @@ async function upAlone(name: string, options: ClusterCommandOptions): Promise<nu
     console.error(`it did not start:\n${log.trimEnd().split('\n').slice(-LOG_LINES).join('\n')}`);
     return 1;
   }
-  console.error(`node ready after ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  console.error(
+    `${binaries.length > 1 ? 'nodes' : 'node'} ready after ${((Date.now() - started) / 1000).toFixed(1)} s`,
+  );
   report(ready);
   return 0;
 }
@@ -89,7 +94,7 @@ async function upAlone(name: string, options: ClusterCommandOptions): Promise<nu
 /** Only gets the programs. */
 export async function build(options: ClusterCommandOptions): Promise<number> {
   const interrupted = interruption();
-  const binaries = await findBinaries({ ...options, signal: interrupted });
+  const binaries = await findBinariesOfAll(options.kubelets, { ...options, signal: interrupted });
   console.error('missing' in binaries ? binaries.missing : 'All programs are there.');
   if (interrupted.aborted) return INTERRUPTED;
   return 'missing' in binaries ? 1 : 0;
@@ -104,12 +109,12 @@ function interruption(): AbortSignal {
 
 async function startSupervisor(
   name: string,
-  { kubelet = '', assets = '' }: ClusterCommandOptions,
+  { kubelets, assets = '' }: ClusterCommandOptions,
   signal: AbortSignal,
 ): Promise<KnownCluster | undefined> {
   const log = await open(logFile(name), 'a', 0o600);
   const script = join(import.meta.dirname, 'supervisor.ts');
-  const child = spawn(process.execPath, [script, name, kubelet, assets], {
+  const child = spawn(process.execPath, [script, name, assets, ...kubelets], {
     // A session of its own: what the terminal sends to us is not meant for it.
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
@@ -163,10 +168,12 @@ function report({ name, supervisor, ready }: KnownCluster): void {
     console.log(`${name}: is being started`);
     return;
   }
-  const gone = Object.entries(ready.parts).flatMap(([part, mark]) => (isAlive(mark) ? [] : [part]));
+  const { nodes } = ready;
+  const nodeOption = nodes.length > 1 ? ' [--node NODE]' : '';
   const lines = [
-    `${name}: kubelet ${ready.kubeletVersion}, ${gone.length > 0 ? `ended: ${gone.join(', ')}` : 'all parts run'}`,
-    `  use it      npm run cluster -- run${option} -- kubectl get pods -A`,
+    `${name}: ${nodes.length === 1 ? '1 node' : `${nodes.length} nodes`}`,
+    ...nodes.map((node, index) => `  ${node.name}: ${stateOf(node, index ? {} : ready.parts)}`),
+    `  use it      npm run cluster -- run${option}${nodeOption} -- kubectl get pods -A`,
     `  kubeconfig  ${ready.kubeconfig} (its address is known inside only)`,
     `  image       ${ready.image} (nothing else is there, nothing can be pulled)`,
     `  logs        ${ready.logs}`,
@@ -175,15 +182,32 @@ function report({ name, supervisor, ready }: KnownCluster): void {
   console.log(lines.join('\n'));
 }
 
-/** Runs a person's command inside, on this terminal, in this directory; its exit code is ours. */
-export async function runInside(name: string, command: readonly string[]): Promise<number> {
-  const known = await read(name);
-  if (!known?.ready || !isAlive(known.ready.first)) {
+function stateOf({ kubeletVersion, parts }: KnownNode, more: KnownNode['parts']): string {
+  const all = Object.entries({ ...more, ...parts });
+  const gone = all.flatMap(([part, mark]) => (isAlive(mark) ? [] : [part]));
+  return `kubelet ${kubeletVersion}, ${gone.length > 0 ? `ended: ${gone.join(', ')}` : 'all parts run'}`;
+}
+
+/** Runs a person's command on a node, on this terminal, in this directory; its exit code is ours. */
+export async function runInside(
+  name: string,
+  nodeName: string | undefined,
+  command: readonly string[],
+): Promise<number> {
+  const ready = (await read(name))?.ready;
+  const node = ready?.nodes.find((one) => nodeName === undefined || one.name === nodeName);
+  if (ready && !node) {
+    const nodes = ready.nodes.map((one) => one.name).join(', ');
+    console.error(`"${name}" has no node ${nodeName}: its nodes are ${nodes}`);
+    return 1;
+  }
+  if (!node || !isAlive(node.first)) {
     console.error(`"${name}" is not up; start it with: npm run cluster -- up --name ${name}`);
     return 1;
   }
-  const text = [...BEFORE_ENTERING, ...known.ready.enter, ...INSIDE, ...inThisFolder(command)];
-  const child = spawn('env', text, { env: personsEnvironment(known.ready), stdio: 'inherit' });
+  const text = [...BEFORE_ENTERING, ...node.enter, ...INSIDE, ...inThisFolder(command)];
+  const env = personsEnvironment({ programs: node.programs, kubeconfig: ready?.kubeconfig ?? '' });
+  const child = spawn('env', text, { env, stdio: 'inherit' });
   // The terminal sends Ctrl-C to the command itself; we wait for its reaction.
   let interrupted = false;
   process.on('SIGINT', () => {

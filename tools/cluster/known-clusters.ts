@@ -8,6 +8,7 @@ import { killIfThere } from '../../lab/process-mark.ts';
 import { endNamespaces, enteringInto } from '../../test/rig/private-namespaces.ts';
 import { cacheFolder } from '../cache-folder.ts';
 import type { Cluster } from './cluster.ts';
+import type { Part } from './part.ts';
 import { cgroupOf } from './start-cluster.ts';
 
 const STOP_MS = 20_000;
@@ -32,16 +33,24 @@ export interface KnownCluster {
   readonly supervisor: ProcessMark;
   /** Once it is ready. */
   readonly ready?: {
-    readonly first: ProcessMark;
-    /** The words that stand before a command to run it inside. */
-    readonly enter: readonly string[];
     readonly kubeconfig: string;
-    readonly programs: string;
     readonly logs: string;
     readonly image: string;
-    readonly kubeletVersion: string;
+    /** Of the control plane and of the first node. */
     readonly parts: Readonly<Record<string, ProcessMark>>;
+    readonly nodes: readonly KnownNode[];
   };
+}
+
+export interface KnownNode {
+  readonly name: string;
+  readonly kubeletVersion: string;
+  /** The first process inside. */
+  readonly first: ProcessMark;
+  /** The words that stand before a command to run it inside. */
+  readonly enter: readonly string[];
+  readonly programs: string;
+  readonly parts: Readonly<Record<string, ProcessMark>>;
 }
 
 export function isName(name: string): boolean {
@@ -81,14 +90,27 @@ export async function write(cluster: KnownCluster): Promise<void> {
 
 /** Once it runs: from then on `run` and `status` know it. This process is its supervisor. */
 export async function writeReady(cluster: Cluster): Promise<void> {
-  const { name, enter, kubeconfig, programs, logs, image, kubeletVersion } = cluster;
-  const parts = Object.values(cluster.parts).map((part) => [part.name, markOf(part.pid)] as const);
-  const ready = { enter, kubeconfig, programs, logs, image, kubeletVersion };
-  await write({
-    name,
-    supervisor: markOf(process.pid),
-    ready: { ...ready, first: markOf(cluster.pid), parts: Object.fromEntries(parts) },
-  });
+  const { name, kubeconfig, logs, image, parts, nodes } = cluster;
+  const ready = {
+    kubeconfig,
+    logs,
+    image,
+    parts: marksOf(parts),
+    nodes: nodes.map((node) => ({
+      name: node.name,
+      kubeletVersion: node.kubeletVersion,
+      first: markOf(node.pid),
+      enter: node.enter,
+      programs: node.programs,
+      parts: marksOf(node.parts),
+    })),
+  };
+  await write({ name, supervisor: markOf(process.pid), ready });
+}
+
+function marksOf(parts: Readonly<Record<string, Part>>): Readonly<Record<string, ProcessMark>> {
+  const marks = Object.values(parts).map((part) => [part.name, markOf(part.pid)] as const);
+  return Object.fromEntries(marks);
 }
 
 /** What is written down; of a cluster whose file cannot be read, no more than that there was one. */
@@ -97,7 +119,11 @@ export async function read(name: string): Promise<KnownCluster | undefined> {
   if (!existsSync(file)) return undefined;
   try {
     const known = JSON.parse(await readFile(file, 'utf8')) as KnownCluster | null;
-    if (known?.name === name && known.supervisor.pid > 0) return known;
+    if (known?.name === name && known.supervisor.pid > 0) {
+      const { supervisor, ready } = known;
+      // Another version of this program may have written something else.
+      return Array.isArray(ready?.nodes) ? known : { name, supervisor };
+    }
   } catch {
     // Half a file, or another program's: the same as none.
   }
@@ -154,8 +180,8 @@ export async function takeDown(name: string): Promise<void> {
 }
 
 /**
- * The first process of its namespaces: the one that was written down, and, as a start that was
- * killed writes nothing, the one that a part was started into.
+ * The first processes of its nodes: those that were written down, and, as a start that was killed
+ * writes nothing, those that a part was started into.
  */
 async function firstProcesses(
   name: string,
@@ -164,10 +190,8 @@ async function firstProcesses(
   const folder = `${folderOf(name)}/`;
   const parts = await enteringInto((_, commandLine) => commandLine.includes(folder));
   const targets = parts.map(({ target }) => target).filter(isShell);
-  return new Set([
-    ...(known?.ready && isAlive(known.ready.first) ? [known.ready.first.pid] : []),
-    ...targets,
-  ]);
+  const written = known?.ready?.nodes.map(({ first }) => first).filter(isAlive) ?? [];
+  return new Set([...written.map(({ pid }) => pid), ...targets]);
 }
 
 function isShell(pid: number): boolean {

@@ -1,9 +1,11 @@
 import { type KubeletSettings, kubeletSettings } from '../../lab/real-kubelet/lab-kubelet.ts';
-import type { Certificates } from './certificates.ts';
+import type { Identity } from './certificates.ts';
 
 /** As in production: nobody is served unknown, and the API server says who may do what. */
-export function clusterKubelet(version: string, certificates: Certificates): KubeletSettings {
-  const { authority, kubelet } = certificates;
+export function clusterKubelet(
+  version: string,
+  { authority, kubelet }: { readonly authority: Identity; readonly kubelet: Identity },
+): KubeletSettings {
   return kubeletSettings(version, {
     authentication: {
       anonymous: { enabled: false },

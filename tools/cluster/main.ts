@@ -1,14 +1,18 @@
 import { parseArgs } from 'node:util';
 import { build, down, runInside, status, up } from './commands.ts';
 import { isName } from './known-clusters.ts';
+import { CURRENT } from './kubernetes-recipes.ts';
+import { NODES_MAX } from './network.ts';
 
-const USAGE = `A real Kubernetes cluster of one node, in namespaces of its own. See docs/cluster.md.
+const USAGE = `A real Kubernetes cluster, in namespaces of its own. See docs/cluster.md.
 
-  npm run cluster -- up     [--name N] [--kubelet VERSION|PATH] [--assets DIR]
-  npm run cluster -- run    [--name N] -- COMMAND...
+  npm run cluster -- up     [--name N] [--nodes N] [--kubelet VERSION|PATH[,...]] [--assets DIR]
+  npm run cluster -- run    [--name N] [--node NODE] -- COMMAND...
   npm run cluster -- status [--name N]
   npm run cluster -- down   [--name N]
-  npm run cluster -- build  [--kubelet VERSION] [--assets DIR]`;
+  npm run cluster -- build  [--kubelet VERSION[,...]] [--assets DIR]
+
+--kubelet takes one version for all nodes, or one for each node: --kubelet v1.36.3,v1.18.8`;
 
 const WRONG_USAGE = 64;
 
@@ -21,36 +25,55 @@ async function main(words: readonly string[]): Promise<number> {
     options: {
       help: { type: 'boolean', short: 'h' },
       name: { type: 'string' },
+      node: { type: 'string' },
+      nodes: { type: 'string' },
       kubelet: { type: 'string' },
       assets: { type: 'string' },
     },
   });
   const [verb, ...rest] = positionals;
-  const { help, name = 'default', ...options } = values;
+  const { help, name = 'default', assets, node, ...options } = values;
   if (help || verb === 'help') {
     console.log(USAGE);
     return 0;
   }
   if (!isName(name)) return wrong(`no name: ${name} (small letters, digits, "-", at most 20)`);
-  for (const [option, value] of Object.entries(options)) {
+  for (const [option, value] of Object.entries({ assets, node, ...options })) {
     if (value === '') return wrong(`--${option} what?`);
   }
   if (rest.length > 0) return wrong(`what is meant by "${rest.join(' ')}"?`);
   if (process.getuid?.() !== 0 && verb !== 'build') return wrong('it needs root');
+  const kubelets = kubeletsOf(options);
+  if ('wrong' in kubelets) return wrong(kubelets.wrong);
   switch (verb) {
     case 'up':
-      return up(name, options);
+      return up(name, { kubelets, assets });
     case 'down':
       return down(name);
     case 'status':
       return status(values.name);
     case 'run':
-      return command.length > 0 ? runInside(name, command) : wrong('run what? -- COMMAND');
+      return command.length > 0 ? runInside(name, node, command) : wrong('run what? -- COMMAND');
     case 'build':
-      return build(options);
+      return build({ kubelets, assets });
     default:
       return wrong(verb ? `there is no "${verb}"` : 'what is to be done?');
   }
+}
+
+/** One for each node. */
+function kubeletsOf(options: {
+  readonly nodes?: string | undefined;
+  readonly kubelet?: string | undefined;
+}): readonly string[] | { readonly wrong: string } {
+  const kubelets = (options.kubelet ?? CURRENT).split(',');
+  const count = Number(options.nodes ?? kubelets.length);
+  if (!Number.isInteger(count) || count < 1 || count > NODES_MAX) {
+    return { wrong: `--nodes ${options.nodes}: a number from 1 to ${NODES_MAX} is expected` };
+  }
+  if (kubelets.length === 1) return Array.from({ length: count }, () => kubelets[0] ?? CURRENT);
+  if (kubelets.length === count) return kubelets;
+  return { wrong: `--kubelet has ${kubelets.length} versions for ${count} nodes` };
 }
 
 function wrong(what: string): number {

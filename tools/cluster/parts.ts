@@ -2,31 +2,38 @@ import { join } from 'node:path';
 import { PLACES } from '../../lab/places.ts';
 import type { Binaries } from './binaries.ts';
 import type { Certificates } from './certificates.ts';
-import { NODE_ADDRESS, POD_RANGE, SERVICE_RANGE } from './network.ts';
+import { CONTROL_PLANE_ADDRESS, nodeAddress, POD_RANGE, SERVICE_RANGE } from './network.ts';
 import type { PartPlan } from './part.ts';
 
-export const PART_NAMES = [
-  'etcd',
-  'containerd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kube-proxy',
-  'kubelet',
-] as const;
+type ControlPlanePartName =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler';
 
-export type PartName = (typeof PART_NAMES)[number];
+export type NodePartName = 'containerd' | 'kube-proxy' | 'kubelet';
 
-export interface PartsOptions {
-  readonly nodeName: string;
+export type PartName = ControlPlanePartName | NodePartName;
+
+export interface ControlPlaneOptions {
   readonly binaries: Binaries;
   readonly certificates: Certificates;
+  /** Kubeconfigs, as files. */
+  readonly files: {
+    readonly controllerManager: string;
+    readonly scheduler: string;
+  };
+  /** The directory that stands for "/" of the Debian packages. */
+  readonly packages: string;
+}
+
+export interface NodePartsOptions {
+  readonly name: string;
+  readonly index: number;
+  readonly binaries: Binaries;
   /** Settings and kubeconfigs, as files. */
   readonly files: {
     readonly containerd: string;
-    readonly controllerManager: string;
-    readonly scheduler: string;
-    readonly proxyKubeconfig: string;
     readonly proxyConfig: string;
     readonly kubeletKubeconfig: string;
     readonly kubeletConfig: string;
@@ -39,16 +46,17 @@ export interface PartsOptions {
 
 const ETCD = 'http://127.0.0.1:2379';
 
-/** Every program of a cluster with one node, and its arguments. */
-export function partPlans(options: PartsOptions): Readonly<Record<PartName, PartPlan>> {
+function planOf<Name extends string>(name: Name, program: string, words: readonly string[]) {
+  return { name, program, words };
+}
+
+/** Every program of the control plane, and its arguments. */
+export function controlPlanePlans(
+  options: ControlPlaneOptions,
+): Readonly<Record<ControlPlanePartName, PartPlan>> {
   const { binaries, files, packages } = options;
-  const plan = (name: PartName, program: string, words: readonly string[]) => ({
-    name,
-    program,
-    words,
-  });
   return {
-    etcd: plan('etcd', join(packages, 'usr/bin/etcd'), [
+    etcd: planOf('etcd', join(packages, 'usr/bin/etcd'), [
       '--data-dir=/var/lib/etcd',
       `--listen-client-urls=${ETCD}`,
       `--advertise-client-urls=${ETCD}`,
@@ -56,42 +64,49 @@ export function partPlans(options: PartsOptions): Readonly<Record<PartName, Part
       // What is thrown away in the end need not survive a power cut.
       '--unsafe-no-fsync',
     ]),
-    containerd: {
-      ...plan('containerd', join(packages, 'usr/bin/containerd'), ['-c', files.containerd]),
-      cgroup: options.containerdCgroup,
-    },
-    'kube-apiserver': plan(
+    'kube-apiserver': planOf(
       'kube-apiserver',
       binaries['kube-apiserver'],
       apiServerArguments(options),
     ),
-    'kube-controller-manager': plan(
+    'kube-controller-manager': planOf(
       'kube-controller-manager',
       binaries['kube-controller-manager'],
       controllerManagerArguments(options),
     ),
-    'kube-scheduler': plan('kube-scheduler', binaries['kube-scheduler'], [
+    'kube-scheduler': planOf('kube-scheduler', binaries['kube-scheduler'], [
       `--kubeconfig=${files.scheduler}`,
       '--leader-elect=false',
     ]),
-    'kube-proxy': plan('kube-proxy', binaries['kube-proxy'], [`--config=${files.proxyConfig}`]),
-    kubelet: plan('kubelet', binaries.kubelet, [
+  };
+}
+
+/** Every program of a node, and its arguments. */
+export function nodePlans(options: NodePartsOptions): Readonly<Record<NodePartName, PartPlan>> {
+  const { binaries, files, packages } = options;
+  return {
+    containerd: {
+      ...planOf('containerd', join(packages, 'usr/bin/containerd'), ['-c', files.containerd]),
+      cgroup: options.containerdCgroup,
+    },
+    'kube-proxy': planOf('kube-proxy', binaries['kube-proxy'], [`--config=${files.proxyConfig}`]),
+    kubelet: planOf('kubelet', binaries.kubelet, [
       `--config=${files.kubeletConfig}`,
       `--kubeconfig=${files.kubeletKubeconfig}`,
       `--root-dir=${PLACES.kubeletRoot}`,
-      `--hostname-override=${options.nodeName}`,
-      `--node-ip=${NODE_ADDRESS}`,
+      `--hostname-override=${options.name}`,
+      `--node-ip=${nodeAddress(options.index)}`,
       ...options.kubeletFlags,
       '--v=2',
     ]),
   };
 }
 
-function apiServerArguments({ certificates }: PartsOptions): readonly string[] {
+function apiServerArguments({ certificates }: ControlPlaneOptions): readonly string[] {
   const { authority, apiServer, apiServerToKubelet, serviceAccounts } = certificates;
   return [
     `--etcd-servers=${ETCD}`,
-    `--advertise-address=${NODE_ADDRESS}`,
+    `--advertise-address=${CONTROL_PLANE_ADDRESS}`,
     '--secure-port=6443',
     `--service-cluster-ip-range=${SERVICE_RANGE}`,
     `--tls-cert-file=${apiServer.certificate}`,
@@ -110,10 +125,10 @@ function apiServerArguments({ certificates }: PartsOptions): readonly string[] {
   ];
 }
 
-function controllerManagerArguments({ certificates, files }: PartsOptions): readonly string[] {
-  const { authority, serviceAccounts } = certificates;
+function controllerManagerArguments(options: ControlPlaneOptions): readonly string[] {
+  const { authority, serviceAccounts } = options.certificates;
   return [
-    `--kubeconfig=${files.controllerManager}`,
+    `--kubeconfig=${options.files.controllerManager}`,
     `--root-ca-file=${authority.certificate}`,
     `--service-account-private-key-file=${serviceAccounts.key}`,
     `--cluster-signing-cert-file=${authority.certificate}`,

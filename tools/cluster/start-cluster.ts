@@ -1,19 +1,25 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from '../../lab/cgroups.ts';
+import { busyboxImage } from '../../test/rig/busybox-image.ts';
 import {
   makePrivateNamespaces,
   type PrivateNamespaces,
 } from '../../test/rig/private-namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
-import { type Binaries, findBinaries } from './binaries.ts';
-import { type Cluster, RunningCluster } from './cluster.ts';
+import { type Binaries, findBinariesOfAll } from './binaries.ts';
+import { allParts, type Cluster, RunningCluster } from './cluster.ts';
+import { connectNodes } from './connect-nodes.ts';
+import { importImages } from './import-images.ts';
 import type { Log } from './log.ts';
+import { RunningNode } from './node.ts';
 import { nodePackages } from './node-packages.ts';
-import { Part } from './part.ts';
-import { PART_NAMES, type PartName, partPlans } from './parts.ts';
-import { importImage, setUpNode } from './set-up-node.ts';
+import { Part, type PartPlan } from './part.ts';
+import { controlPlanePlans, nodePlans } from './parts.ts';
+import { type ClusterSetup, setUpCluster } from './set-up-cluster.ts';
+import { setUpNode } from './set-up-node.ts';
 
 /** An old kubelet needs 20 s on an idle machine of two cores. */
 const READY_MS = 180_000;
@@ -23,12 +29,17 @@ const SCRATCH_CHARS_MAX = 80;
 /** The node has its own; whatever is below is not to be seen from inside. */
 const COVERED = ['/var/lib/', '/var/log/', '/run/'];
 
+interface NodeOptions {
+  /** By default that of the cluster; from the second node on with the number of the node. */
+  readonly name?: string;
+  /** A version that can be built, or a path. */
+  readonly kubelet?: string | undefined;
+}
+
 export interface ClusterOptions {
   readonly name: string;
-  /** That of the cluster when it is not given. */
-  readonly nodeName?: string;
-  /** A version that can be built, or a path. */
-  readonly kubelet?: string;
+  /** One node by default. The control plane runs on the first one. */
+  readonly nodes?: readonly NodeOptions[];
   readonly assets?: string;
   /** All state is stored here; it must not exist yet, and is removed in the end. */
   readonly scratch: string;
@@ -38,28 +49,36 @@ export interface ClusterOptions {
 }
 
 /**
- * Starts a Kubernetes cluster of one node and waits until the node is ready. It ends with stop(), or
- * with the process that called.
+ * Starts a Kubernetes cluster and waits until its nodes are ready. It ends with stop(), or with the
+ * process that called.
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { name, nodeName = name, scratch } = options;
-  const binaries = await findBinaries(options);
+  const { name, nodes = [{}], scratch } = options;
+  const names = nodes.map((node, index) => node.name ?? (index ? `${name}-${index + 1}` : name));
+  const binaries = await findBinariesOfAll(
+    nodes.map(({ kubelet }) => kubelet),
+    options,
+  );
   if ('missing' in binaries) throw new Error(binaries.missing);
   const packages = await nodePackages();
   if ('missing' in packages) throw new Error(packages.missing);
-  checkPlace(scratch, [packages.root, binaries.kubelet, binaries['kube-apiserver']]);
+  const programs = binaries.flatMap((found) => [found.kubelet, found['kube-apiserver']]);
+  checkPlace(scratch, [packages.root, ...programs]);
 
   await mkdir(scratch, { mode: 0o700 });
   const cgroup = cgroupOf(scratch);
-  let namespaces: PrivateNamespaces | undefined;
+  const made: PrivateNamespaces[] = [];
   try {
-    namespaces = await makePrivateNamespaces({ also: ['net', 'ipc', 'uts'] });
-    const given = { name, nodeName, scratch, cgroup, binaries, packages, namespaces };
-    const cluster = await assemble(given);
+    for (const _ of nodes) made.push(await makePrivateNamespaces({ also: ['net', 'ipc', 'uts'] }));
+    const setup = await setUpCluster(scratch, names, packages);
+    const connection = await connectNodes(made, setup.environment);
+    made.push(connection);
+    const given = { names, scratch, cgroup, binaries, packages, namespaces: made, setup };
+    const cluster = await assemble(name, connection, given);
     await bringUp(cluster, packages, options);
     return cluster;
   } catch (error) {
-    await namespaces?.stop();
+    await Promise.all(made.map((namespaces) => namespaces.stop()));
     await removeCgroupTree(cgroup);
     await rm(scratch, { recursive: true, force: true });
     throw error;
@@ -87,32 +106,80 @@ function checkPlace(scratch: string, programs: readonly string[]): void {
   }
 }
 
-async function assemble(ingredients: {
-  readonly name: string;
-  readonly nodeName: string;
+interface Ingredients {
+  readonly names: readonly string[];
   readonly scratch: string;
   readonly cgroup: string;
-  readonly binaries: Binaries;
+  /** For each node. */
+  readonly binaries: readonly Binaries[];
   readonly packages: UnpackedPackages;
-  readonly namespaces: PrivateNamespaces;
-}): Promise<RunningCluster> {
-  const { name, scratch, cgroup, binaries, namespaces } = ingredients;
-  const { options, environment, kubeconfig, logs, programs } = await setUpNode(ingredients);
-  const plans = partPlans(options);
-  const place = { enter: namespaces.enter, environment, folder: logs };
-  const part = (of: PartName) => [of, new Part(plans[of], place)] as const;
+  /** For each node. */
+  readonly namespaces: readonly PrivateNamespaces[];
+  readonly setup: ClusterSetup;
+}
+
+async function assemble(
+  name: string,
+  connection: PrivateNamespaces,
+  ingredients: Ingredients,
+): Promise<RunningCluster> {
+  const { names, scratch, cgroup, binaries, packages, namespaces, setup } = ingredients;
+  const nodes = await Promise.all(names.map((_, index) => assembleNode(index, ingredients)));
+  const [first, ...others] = nodes;
+  const [place] = namespaces;
+  const [programs] = binaries;
+  if (!first || !place || !programs) throw new Error('a cluster needs a node');
+  const { certificates, files, environment, kubeconfig, logs } = setup;
+  const options = { binaries: programs, certificates, files, packages: packages.root };
   return new RunningCluster({
     name,
     scratch,
     cgroup,
     kubeconfig,
     namespace: 'default',
-    programs,
     logs,
-    kubeletVersion: binaries.kubeletVersion,
-    namespaces,
-    parts: Object.fromEntries(PART_NAMES.map(part)) as Record<PartName, Part>,
+    connection,
+    controlPlane: partsOf(controlPlanePlans(options), {
+      enter: place.enter,
+      environment,
+      folder: logs,
+    }),
+    nodes: [first, ...others],
   });
+}
+
+async function assembleNode(index: number, ingredients: Ingredients): Promise<RunningNode> {
+  const { names, scratch, cgroup, packages, setup } = ingredients;
+  const name = names[index];
+  const binaries = ingredients.binaries[index];
+  const namespaces = ingredients.namespaces[index];
+  if (!name || !binaries || !namespaces) throw new Error(`no node ${index}`);
+  const folder = join(scratch, 'nodes', name);
+  const given = { name, index, folder, cgroup, binaries, packages, namespaces, setup };
+  const { options, programs } = await setUpNode(given);
+  const { environment, kubeconfig } = setup;
+  const logs = join(setup.logs, name);
+  return new RunningNode({
+    name,
+    kubeletVersion: binaries.kubeletVersion,
+    kubeconfig,
+    programs,
+    folder,
+    logs,
+    namespaces,
+    parts: partsOf(nodePlans(options), { enter: namespaces.enter, environment, folder: logs }),
+  });
+}
+
+function partsOf<Name extends string>(
+  plans: Readonly<Record<Name, PartPlan>>,
+  place: ConstructorParameters<typeof Part>[1],
+): Readonly<Record<Name, Part>> {
+  const parts = Object.entries<PartPlan>(plans).map(([name, plan]) => [
+    name,
+    new Part(plan, place),
+  ]);
+  return Object.fromEntries(parts) as Record<Name, Part>;
 }
 
 async function bringUp(
@@ -120,16 +187,19 @@ async function bringUp(
   packages: UnpackedPackages,
   { log = () => {}, signal }: ClusterOptions,
 ): Promise<void> {
-  const { parts } = cluster;
-  const start = (...names: readonly PartName[]) =>
-    Promise.all(names.map((name) => parts[name].start()));
+  const { parts, nodes } = cluster;
+  const start = (...started: readonly Part[]) => Promise.all(started.map((part) => part.start()));
   const deadline = Date.now() + READY_MS;
   const until = (what: string, condition: () => Promise<boolean>) =>
     waitUntil(cluster, what, condition, { deadline, signal });
 
-  await start('etcd', 'containerd', 'kube-apiserver');
+  const archive = join(cluster.scratch, 'busybox.tar');
+  await writeFile(archive, await busyboxImage(join(packages.root, 'bin/busybox')));
+  await start(parts.etcd, parts['kube-apiserver'], ...nodes.map((node) => node.parts.containerd));
   await Promise.all([
-    until('the image is imported', () => importImage(cluster, packages)),
+    ...nodes.map((node) =>
+      until('the images are imported', () => importImages(node, archive, packages)),
+    ),
     until('the API server is ready', () =>
       cluster.kubectl('get', '--raw=/readyz').then(
         (answer) => answer === 'ok',
@@ -139,38 +209,45 @@ async function bringUp(
   ]);
   log('API server ready');
   // Before, each of them would only wait longer from one vain try to the next.
-  await start('kube-controller-manager', 'kube-scheduler', 'kube-proxy', 'kubelet');
-  await until('the node is ready', () => isReady(cluster));
+  await start(...allParts(cluster).filter((part) => part.pid === 0));
+  await until('the nodes are ready', () => isReady(cluster));
 }
 
 /** Watches for a change instead of polling, but not for so long that the end of a part goes unnoticed. */
 const WAIT = ['wait', '--timeout=3s'];
 
 async function isReady(cluster: RunningCluster): Promise<boolean> {
+  const nodes = cluster.nodes.map(({ name }) => `node/${name}`);
   try {
     // Without its account no pod can be made, and a controller makes it when it comes to it.
     await cluster.kubectl(...WAIT, '--for=create', 'serviceaccount/default');
-    await cluster.kubectl(...WAIT, '--for=condition=Ready', 'node', '--all');
+    await cluster.kubectl(...WAIT, '--for=condition=Ready', ...nodes);
     return true;
   } catch {
-    return false; // Not yet, or there is no node yet.
+    return false; // Not yet, or one of the nodes is not there yet.
   }
 }
 
 async function waitUntil(
-  { parts }: RunningCluster,
+  cluster: RunningCluster,
   what: string,
   condition: () => Promise<boolean>,
   { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   while (!(await condition())) {
     signal?.throwIfAborted();
-    const failed = Object.values(parts).find((part) => part.hasFailed());
+    const failed = allParts(cluster).find((part) => part.hasFailed());
     if (failed) throw new Error(`${failed.name} ended: ${await failed.lastLines()}`);
-    if (Date.now() > deadline) {
-      const text = await parts.kubelet.lastLines();
-      throw new Error(`waited ${READY_MS / 1000} s in vain until ${what}; the kubelet: ${text}`);
-    }
+    if (Date.now() > deadline) throw new Error(await whyLate(cluster, what));
     await sleep(CHECK_INTERVAL_MS);
   }
+}
+
+async function whyLate({ nodes }: RunningCluster, what: string): Promise<string> {
+  const logged = await Promise.all(
+    nodes.map(
+      async ({ name, parts }) => `the kubelet of ${name}: ${await parts.kubelet.lastLines()}`,
+    ),
+  );
+  return `waited ${READY_MS / 1000} s in vain until ${what}; ${logged.join('\n')}`;
 }

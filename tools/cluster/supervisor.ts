@@ -5,7 +5,7 @@ import { startCluster } from './start-cluster.ts';
  * The process that `up` leaves behind. The cluster lives as long as it does: it ends with a signal,
  * and when it is killed the namespaces end by themselves.
  */
-async function keep(name: string, kubelet: string, assets: string): Promise<void> {
+async function keep(name: string, kubelets: readonly string[], assets: string): Promise<void> {
   const stopping = new AbortController();
   const stopped = new Promise<void>((settle) => {
     stopping.signal.addEventListener('abort', () => settle());
@@ -16,7 +16,7 @@ async function keep(name: string, kubelet: string, assets: string): Promise<void
     scratch: folderOf(name),
     log: console.log,
     signal: stopping.signal,
-    ...(kubelet ? { kubelet } : {}),
+    nodes: kubelets.map((kubelet) => ({ kubelet })),
     ...(assets ? { assets } : {}),
   });
   await writeReady(cluster);
@@ -24,5 +24,5 @@ async function keep(name: string, kubelet: string, assets: string): Promise<void
   await cluster.stop();
 }
 
-const [name = '', kubelet = '', assets = ''] = process.argv.slice(2);
-await keep(name, kubelet, assets);
+const [name = '', assets = '', ...kubelets] = process.argv.slice(2);
+await keep(name, kubelets, assets);
