@@ -168,7 +168,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   channel: {
     layer: 'pipeline',
     does: 'the messages between agent and executor, and the Unix socket that carries them',
-    imports: ['std', 'model', 'checkup', 'api', 'graph', 'store', 'steps', 'diagnosis'],
+    imports: ['std', 'api', 'steps', 'diagnosis'],
     packages: ['zod'],
   },
 

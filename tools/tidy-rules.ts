@@ -36,6 +36,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/hosts/web/server.ts',
     'src/node/repair/live-writer.ts',
     'src/node/repair/perform.ts',
+    'src/pipeline/channel/',
     'src/pipeline/diagnosis/drive-diagnosis.ts',
     'src/pipeline/steps/step-to-run.ts',
     'src/pipeline/diagnosis/runner.ts',

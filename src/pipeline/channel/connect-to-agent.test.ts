@@ -1,0 +1,93 @@
+import { symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { agentAt, executorAt, rawAgent, socketPath } from '../../../test/synthetic-channel.ts';
+import { frameOf } from './frames.ts';
+import { REQUESTS_MAX } from './limits.ts';
+
+const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const FILE = '9b74c9897bac770ffc029102a200c5de';
+
+const REQUEST = {
+  kind: 'run-step',
+  name: 'some',
+  processor: { way: 'http', path: '/processor/some', scheme: 'http', timeoutSeconds: 60 },
+  diagnosis: { namespace: 'n', name: 'd', uid: 'u', nodeName: 'node-1', spec: {}, status: {} },
+  input: {},
+  purpose: 'u/1',
+};
+
+test.each([
+  ['an unknown kind', { kind: 'shell' }],
+  ['an unknown field', { ...REQUEST, command: 'id' }],
+  ['an unknown field of a processor', { ...REQUEST, processor: { ...REQUEST.processor, uid: 0 } }],
+  ['an input that is no text', { ...REQUEST, input: { key: 1 } }],
+  ['a time of nothing', { ...REQUEST, restMs: 0 }],
+  ['no purpose', { ...REQUEST, purpose: '' }],
+  ['a spec that decides more', { ...REQUEST, diagnosis: { ...REQUEST.diagnosis, spec: { x: 1 } } }],
+  ['an id that leads elsewhere', { kind: 'read-result', uid: '../..', file: FILE }],
+  ['a file that leads elsewhere', { kind: 'read-result', uid: UID, file: '../journal.jsonl' }],
+  ['an offset before the file', { kind: 'read-file', path: 'collected/x', offset: -1 }],
+  ['nothing', null],
+])('the executor refuses a request with %s, and stays', async (_, request) => {
+  const { send, messages } = await rawAgent(socketPath());
+  send({ type: 'request', id: 1, request });
+  await expect.poll(() => messages.length).toBe(1);
+  expect(messages[0]).toMatchObject({ type: 'refused', id: 1, why: /^malformed request: / });
+  send({ type: 'request', id: 2, request: REQUEST });
+  await expect.poll(() => messages.length).toBe(2);
+  expect(messages[1]).toMatchObject({ type: 'result', id: 2, value: { succeeded: true } });
+  send({ type: 'ping' });
+  await expect.poll(() => messages[2]).toEqual({ type: 'pong' });
+});
+
+test.each([
+  ['a frame that is too long', Buffer.from('ffffffff', 'hex')],
+  ['a frame that is not JSON', Buffer.from('00000001ff', 'hex')],
+  ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['an unknown message', frameOf({ type: 'exec', command: 'id' })],
+  [
+    'an id twice',
+    Buffer.concat([1, 1].map((id) => frameOf({ type: 'request', id, request: REQUEST }))),
+  ],
+])('the executor closes a connection with %s, and connects again', async (_, bytes) => {
+  const { socket, isClosed, executor } = await rawAgent(socketPath());
+  socket.write(bytes);
+  await expect.poll(isClosed).toBe(true);
+  await expect
+    .poll(() => executor.changes.filter(({ state }) => state === 'connected').length)
+    .toBeGreaterThan(1);
+});
+
+test('the executor takes a limited number of requests at once, also over several connections', async () => {
+  const path = socketPath();
+  let begun = 0;
+  const release = Promise.withResolvers<void>();
+  const { send, messages, socket, executor } = await rawAgent(path, {
+    // Something that cannot be stopped, such as a read that hangs.
+    runStep: async () => {
+      begun += 1;
+      await release.promise;
+      return { succeeded: true, results: {} };
+    },
+  });
+  for (let id = 1; id <= REQUESTS_MAX + 1; id += 1) send({ type: 'request', id, request: REQUEST });
+  await expect.poll(() => messages).toEqual([{ type: 'busy', id: REQUESTS_MAX + 1 }]);
+  const server = createServer((next) => next.destroy());
+  onTestFinished(() => void server.close());
+  socket.destroy();
+  await expect.poll(() => executor.changes.at(-1)?.state).toBe('connected');
+  expect(begun).toBe(REQUESTS_MAX);
+  release.resolve();
+});
+
+test('the executor does not follow a link from the place of the socket', async () => {
+  const path = socketPath();
+  const agent = await agentAt(`${path}-of-the-node`);
+  symlinkSync(`${path}-of-the-node`, path);
+  const executor = executorAt(path);
+  await expect
+    .poll(() => executor.changes)
+    .toEqual([{ state: 'gone', why: `${path} is not a socket` }]);
+  expect(agent.isConnected()).toBe(false);
+});

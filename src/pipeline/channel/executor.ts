@@ -1,0 +1,36 @@
+import type { DriverContext } from '../diagnosis/driver-context.ts';
+import type { LargeResults } from '../diagnosis/large-results.ts';
+import type { BuiltIns } from '../steps/built-ins.ts';
+import type { RunStep } from '../steps/step-to-run.ts';
+
+/** What an agent asks of the executor on its node. */
+export interface Executor extends ExecutorWork {
+  /** A file below the state directory that a step has written; undefined if it may not be fetched. */
+  readonly readFile: (path: string) => Promise<ReadFile | undefined>;
+  /** From its hello; waits for the executor. */
+  readonly builtIns: () => Promise<BuiltIns>;
+}
+
+/** The part that both ends have in the same form. */
+export interface ExecutorWork {
+  /** Built-in processors, scripts and functions. The agent itself asks servers. */
+  readonly runStep: RunStep;
+  readonly findPod: NonNullable<DriverContext['findPod']>;
+  readonly earlierActionsFor: NonNullable<DriverContext['earlierActionsFor']>;
+  /** On the node: they survive the pod of the agent. */
+  readonly largeResults: LargeResults;
+}
+
+export interface ReadFile {
+  readonly bytes: number;
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+/** Part of a file, and how long all of it is. */
+export interface FileChunk {
+  readonly bytes: number;
+  readonly chunk: Uint8Array;
+}
+
+/** The bounded result of one standing check. */
+export type NodeCheck = Readonly<Record<string, unknown>>;

@@ -1,0 +1,41 @@
+/** One message. The results of all earlier steps are the input of a step: 16 MiB, and more as JSON. */
+export const FRAME_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Requests at once, and their bytes: the executor has them in memory until they end. */
+export const REQUESTS_MAX = 64;
+export const REQUEST_BYTES_MAX = 48 * 1024 * 1024;
+
+/** Answers that wait for the agent to read them; until then no further request is read. */
+export const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Until an executor that has connected must have introduced itself: it may load its faults first. */
+export const HELLO_MS = 60_000;
+
+/** While a request is open, the agent asks this often whether the executor still lives. */
+export const PING_MS = 15_000;
+/** Without any message for so long it does not: the agent closes the connection. */
+export const SILENT_MS = 120_000;
+
+/** For requests without a time limit of their own, while no executor is connected. */
+export const ABSENT_MS = 60_000;
+
+/** How often a request is sent when the executor ends each time: it may be the reason. */
+export const SENDS_MAX = 5;
+
+/** Until the agent asks again after the executor had too many requests. */
+export const BUSY_AGAIN_MS = 500;
+
+/** Between two attempts of the executor to connect. */
+export const RECONNECT_MS = { first: 100, most: 5_000 } as const;
+
+/** Ids of Diagnoses whose results are retained; more than an agent ever has. */
+export const UIDS_MAX = 100_000;
+
+/** What identifies a step in the journal: two ids, and a number. */
+export const PURPOSE_CHARACTERS_MAX = 512;
+
+/** Of the path of an output file. */
+export const PATH_CHARACTERS_MAX = 512;
+
+/** Pairs in the input of a step: parameters, and the results of up to 500 steps. */
+export const INPUT_PAIRS_MAX = 20_000;

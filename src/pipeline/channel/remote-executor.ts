@@ -1,0 +1,134 @@
+import type { SeenPod } from '../api/named-pod.ts';
+import type { LargeResults } from '../diagnosis/large-results.ts';
+import type { BuiltIns } from '../steps/built-ins.ts';
+import { failedWith } from '../steps/operation-result.ts';
+import type { EarlierRecord, StepOutcome, StepToRun } from '../steps/step-to-run.ts';
+import type { Executor, ReadFile } from './executor.ts';
+import { ABSENT_MS } from './limits.ts';
+import type { Answer, OpenRequests } from './open-requests.ts';
+import type { StepRequest } from './request-schema.ts';
+
+/** The executor as the agent sees it: each function is one request. */
+export function remoteExecutor(
+  requests: OpenRequests,
+  builtIns: () => Promise<BuiltIns>,
+): Executor {
+  return {
+    runStep: async (step) => {
+      const { restMs, stop, processor } = step;
+      const patienceMs = Math.min(processor.timeoutSeconds * 1_000, restMs);
+      const answer = await requests.ask(stepRequest(step), { stop, patienceMs });
+      if ('value' in answer) return answer.value as StepOutcome;
+      const reason = 'refused' in answer ? 'Refused' : undefined;
+      return failedWith(whyNot(answer), undefined, reason);
+    },
+    findPod: async (pod, restMs, stop) => {
+      const patienceMs = Math.min(ABSENT_MS, restMs);
+      const request = { kind: 'find-pod', pod, ...rest(restMs) } as const;
+      const answer = await requests.ask(request, { stop, patienceMs });
+      if ('value' in answer) return answer.value as SeenPod;
+      return { state: 'unknown', why: whyNot(answer) };
+    },
+    earlierActionsFor: async (purpose) => {
+      const request = { kind: 'earlier-actions', purpose } as const;
+      const answer = await requests.ask(request, { patienceMs: ABSENT_MS });
+      if ('value' in answer) return answer.value as EarlierRecord;
+      return { isKnown: false, why: whyNot(answer) };
+    },
+    largeResults: remoteResults(requests),
+    readFile: (path) => readFile(requests, path),
+    builtIns,
+  };
+}
+
+/** Only the parts of a Diagnosis that decide whether a repair may act. */
+function stepRequest(step: StepToRun): StepRequest {
+  const { name, processor, input, purpose, restMs } = step;
+  const { spec, status, ...names } = step.diagnosis;
+  const { recovery, dryRun, approvedPlan } = spec;
+  const { plan, plannedActions, checkpoint } = status;
+  return {
+    kind: 'run-step',
+    ...{ name, processor, input, purpose },
+    ...rest(restMs),
+    diagnosis: {
+      ...names,
+      spec: {
+        ...(recovery === undefined ? {} : { recovery }),
+        ...(dryRun === undefined ? {} : { dryRun }),
+        ...(approvedPlan === undefined ? {} : { approvedPlan }),
+      },
+      status: {
+        ...(plan === undefined ? {} : { plan }),
+        ...(plannedActions === undefined ? {} : { plannedActions }),
+        ...(checkpoint === undefined ? {} : { checkpoint }),
+      },
+    },
+  };
+}
+
+/** JSON has no number for "no limit". */
+function rest(restMs: number): { readonly restMs?: number } {
+  return Number.isFinite(restMs) ? { restMs: Math.max(restMs, 1) } : {};
+}
+
+function remoteResults(requests: OpenRequests): LargeResults {
+  const ask = (request: Parameters<OpenRequests['ask']>[0]) =>
+    requests.ask(request, { patienceMs: ABSENT_MS });
+  const tried = <T>(answer: Answer) =>
+    'value' in answer
+      ? (answer.value as { readonly ok: true; readonly value: T })
+      : ({ ok: false, why: whyNot(answer) } as const);
+  return {
+    store: async (uid, file, text) => {
+      const answer = tried<undefined>(await ask({ kind: 'store-result', uid, file, text }));
+      return answer.ok ? { ok: true, value: undefined } : answer;
+    },
+    read: async (uid, file) => tried<string>(await ask({ kind: 'read-result', uid, file })),
+    remove: async (uid) => void (await ask({ kind: 'remove-results', uid })),
+    retain: async (uids) => void (await ask({ kind: 'retain-results', uids: [...uids] })),
+  };
+}
+
+interface Chunk {
+  readonly bytes: number;
+  readonly base64: string;
+}
+
+async function readFile(requests: OpenRequests, path: string): Promise<ReadFile | undefined> {
+  const chunkAt = async (offset: number): Promise<Chunk | undefined> => {
+    const answer = await requests.ask(
+      { kind: 'read-file', path, offset },
+      { patienceMs: ABSENT_MS },
+    );
+    if ('value' in answer) return (answer.value as Chunk | null) ?? undefined;
+    throw new Error(`${path}: ${whyNot(answer)}`);
+  };
+  const first = await chunkAt(0);
+  if (!first) return undefined;
+  const { bytes } = first;
+  return { bytes, pieces: piecesOf(path, first, chunkAt) };
+}
+
+async function* piecesOf(
+  path: string,
+  first: Chunk,
+  chunkAt: (offset: number) => Promise<Chunk | undefined>,
+): AsyncGenerator<Uint8Array> {
+  let next: Chunk | undefined = first;
+  for (let offset = 0; offset < first.bytes; ) {
+    const piece = Buffer.from(next?.base64 ?? '', 'base64');
+    // What has become shorter must not look whole.
+    if (piece.length === 0 || next?.bytes !== first.bytes) {
+      throw new Error(`${path} has changed while it was read`);
+    }
+    yield piece;
+    offset += piece.length;
+    if (offset < first.bytes) next = await chunkAt(offset);
+  }
+}
+
+function whyNot(answer: Exclude<Answer, { readonly value: unknown }>): string {
+  if ('stopped' in answer) return 'stopped';
+  return 'refused' in answer ? `the executor refused: ${answer.refused}` : answer.absent;
+}

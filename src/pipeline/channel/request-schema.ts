@@ -1,0 +1,119 @@
+import * as z from 'zod';
+import { diagnosisSpec, diagnosisStatus } from '../api/diagnosis.ts';
+import { podReference } from '../api/fields.ts';
+import {
+  ARGUMENTS_MAX,
+  CA_BUNDLE_CHARACTERS_MAX,
+  CODE_FILES_MAX,
+  NAME_CHARACTERS_MAX,
+  RETRIES_MAX,
+  TIMEOUT_SECONDS_MAX,
+  PATH_CHARACTERS_MAX as URL_PATH_CHARACTERS_MAX,
+} from '../api/limits.ts';
+import type { Processor } from '../api/processor-of.ts';
+import {
+  INPUT_PAIRS_MAX,
+  PATH_CHARACTERS_MAX,
+  PURPOSE_CHARACTERS_MAX,
+  UIDS_MAX,
+} from './limits.ts';
+
+/** Everything that an agent may request. A field that is not listed is refused. */
+
+const name = z.string().max(NAME_CHARACTERS_MAX);
+const purpose = z.string().min(1).max(PURPOSE_CHARACTERS_MAX);
+/** Absent: no limit. */
+const restMs = z.number().positive().exactOptional();
+const timeoutSeconds = z.int().min(1).max(TIMEOUT_SECONDS_MAX);
+
+const input = z
+  .record(z.string(), z.string())
+  .refine((map) => Object.keys(map).length <= INPUT_PAIRS_MAX, {
+    error: `more than ${INPUT_PAIRS_MAX} pairs`,
+  });
+
+const processor: z.ZodType<Processor> = z.discriminatedUnion('way', [
+  z.strictObject({
+    way: z.literal('http'),
+    timeoutSeconds,
+    address: name.exactOptional(),
+    port: z.int().min(1).max(65_535).exactOptional(),
+    path: z.string().max(URL_PATH_CHARACTERS_MAX),
+    scheme: z.enum(['http', 'https']),
+    caBundle: z.string().max(CA_BUNDLE_CHARACTERS_MAX).exactOptional(),
+    insecureSkipTLSVerify: z.literal(true).exactOptional(),
+    retries: z.int().min(0).max(RETRIES_MAX).exactOptional(),
+  }),
+  z.strictObject({
+    way: z.literal('script'),
+    timeoutSeconds,
+    script: z.string(),
+    argKeys: z.array(z.string()).max(ARGUMENTS_MAX),
+    operationResultKey: z.string().exactOptional(),
+    ignoreExitCode: z.literal(true).exactOptional(),
+  }),
+  z.strictObject({
+    way: z.literal('function'),
+    timeoutSeconds,
+    codeSource: z
+      .record(z.string(), z.string())
+      .refine((files) => Object.keys(files).length <= CODE_FILES_MAX),
+    runtime: name,
+  }),
+]);
+
+/** Only what decides whether a repair may act. */
+const diagnosis = z.strictObject({
+  namespace: name,
+  name,
+  uid: name,
+  nodeName: name,
+  spec: z.strictObject({
+    recovery: diagnosisSpec.shape.recovery,
+    dryRun: diagnosisSpec.shape.dryRun,
+    approvedPlan: diagnosisSpec.shape.approvedPlan,
+  }),
+  status: z.strictObject({
+    plan: diagnosisStatus.shape.plan,
+    plannedActions: diagnosisStatus.shape.plannedActions,
+    checkpoint: diagnosisStatus.shape.checkpoint,
+  }),
+});
+
+const uid = z.guid();
+const file = z.hex().length(32);
+
+export const executorRequest = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('run-step'),
+    name,
+    processor,
+    diagnosis,
+    input,
+    restMs,
+    purpose,
+  }),
+  z.strictObject({ kind: z.literal('find-pod'), pod: podReference, restMs }),
+  z.strictObject({ kind: z.literal('earlier-actions'), purpose }),
+  z.strictObject({ kind: z.literal('store-result'), uid, file, text: z.string() }),
+  z.strictObject({ kind: z.literal('read-result'), uid, file }),
+  z.strictObject({ kind: z.literal('remove-results'), uid }),
+  z.strictObject({ kind: z.literal('retain-results'), uids: z.array(uid).max(UIDS_MAX) }),
+  z.strictObject({
+    kind: z.literal('read-file'),
+    path: z.string().max(PATH_CHARACTERS_MAX),
+    offset: z.int().min(0),
+  }),
+]);
+
+export type ExecutorRequest = z.output<typeof executorRequest>;
+export type StepRequest = Extract<ExecutorRequest, { readonly kind: 'run-step' }>;
+
+const id = z.int().min(1);
+
+/** What an agent sends. The request itself is checked when its id is known, so that it is answered. */
+export const fromAgent = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('request'), id, request: z.unknown() }),
+  z.strictObject({ type: z.literal('cancel'), id }),
+  z.strictObject({ type: z.literal('ping') }),
+]);
