@@ -33,6 +33,7 @@ export class SyntheticWalk {
   otherNodes: 'elsewhere' | 'unknown' = 'unknown';
   /** As on a cluster: a controller assigns, and the driver writes `status` only. */
   isAgentOnly = false;
+  howToFetch: DriverContext['howToFetch'];
   earlierActionsFor: DriverContext['earlierActionsFor'] = async () => ({
     isKnown: true,
     record: {},
@@ -51,6 +52,7 @@ export class SyntheticWalk {
         const act = this.acts.get(step.name);
         return act ? act(step) : { succeeded: true, results: { [step.name]: 'done' } };
       },
+      ...(this.howToFetch ? { howToFetch: this.howToFetch } : {}),
       ...(this.earlierActionsFor ? { earlierActionsFor: this.earlierActionsFor } : {}),
       shutdown: this.shutdown.signal,
       now: () => this.now(),

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import type { StepToRun } from '../../pipeline/steps/step-to-run.ts';
 import { ROWS_PER_PAGE } from '../../pipeline/store/limits.ts';
 import { openMemoryStore } from '../../pipeline/store/sqlite-store.ts';
-import { DIAGNOSES_LISTED_MAX } from '../web/limits.ts';
+import { DIAGNOSES_LISTED_MAX, OPERATIONS_COUNTED_MAX } from '../web/limits.ts';
 import { AgentMetrics } from './agent-metrics.ts';
-import { OPERATIONS_COUNTED_MAX } from './limits.ts';
 
 const IDLE = { inFlight: 0, queued: 0 };
 const step = (name: string) => ({ name }) as StepToRun;

@@ -10,9 +10,6 @@ export const NAME_AGAIN_MS = 30_000;
 /** Processors that run for other programs at once. Each checks the node itself. */
 export const PROCESSORS_MAX = 4;
 
-/** Operations with a duration metric of their own; further ones are counted together. */
-export const OPERATIONS_COUNTED_MAX = 500;
-
 /** Requests with alerts that wait; each may have some megabytes. */
 export const INTAKES_WAITING_MAX = 8;
 

@@ -156,11 +156,10 @@ class Agent {
     this.#stop = stop;
     this.#listener = listener;
     this.nodeName = options.nodeName ?? hostname().toLowerCase();
-    this.#lookup = storeLookup(
-      store,
-      async () => builtIns,
-      (address, port) => port === this.#port && isCalledBy(address, options.host, this.nodeName),
-    );
+    this.#lookup = storeLookup(store, async () => builtIns, {
+      isHere: (address, port) =>
+        port === this.#port && isCalledBy(address, options.host, this.nodeName),
+    });
   }
 
   async run({ token, intakeToken, isNew }: OwnTokens): Promise<Failure | undefined> {
@@ -242,6 +241,7 @@ class Agent {
       largeResults: largeResultsIn(join(node.stateFolder, 'results')),
       targetOf: (spec) => targetOfOnlyNode(spec, this.nodeName),
       assign: assignIn(store),
+      deletesExpired: true,
       runStep: metrics.timed(stepsOn({ repairing: this.#repairing, withHost })),
       findPod: podLookup(withHost),
       earlierActionsFor: earlierRecords(withHost, shutdown),

@@ -43,3 +43,6 @@ export const DIAGNOSES_LISTED_MAX = 500;
 
 /** The kernel has 108 bytes for the path of a socket, with the final zero. */
 export const SOCKET_PATH_BYTES_MAX = 107;
+
+/** Operations with a duration metric of their own; further ones are counted together. */
+export const OPERATIONS_COUNTED_MAX = 500;

@@ -13,6 +13,15 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
+export function counter(name: string, help: string, given: number | readonly Sample[]): Metric {
+  return { ...gauge(name, help, given), type: 'counter' };
+}
+
+export function gauge(name: string, help: string, given: number | readonly Sample[]): Metric {
+  const samples = typeof given === 'number' ? [{ value: given }] : given;
+  return { name, type: 'gauge', help, samples };
+}
+
 /** Metrics in the text format of Prometheus. */
 export function metricsText(metrics: readonly Metric[]): string {
   return metrics

@@ -28,7 +28,8 @@ export interface Serving {
   readonly port: number;
   /** Listens there too, for processes that may enter its directory. */
   readonly socketPath?: string;
-  readonly access: Access;
+  /** Absent: anybody may use it. */
+  readonly access?: Access;
   readonly handler: Handler;
   /** Called after each response, and for each defect. */
   readonly onAnswer: (code: number, tookMs: number) => void;
@@ -138,9 +139,10 @@ async function answerTo(
   try {
     const request = requestOf(message, stop);
     const isHealth = request.path.length === 1 && request.path[0] === 'healthz';
-    const refusal = isHealth ? undefined : refusalAt(answering.access, request);
+    const { access } = answering;
+    const refusal = isHealth || !access ? undefined : refusalAt(access, request);
     if (refusal) throw refusal;
-    if (!isHealth) answering.trust();
+    if (!isHealth && access) answering.trust();
     return await answering.handler(request);
   } catch (error) {
     const status = statusErrorOf(error, answering);

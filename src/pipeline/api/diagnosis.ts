@@ -150,7 +150,17 @@ export const diagnosisStatus = z.object({
   failedPaths: graphPaths.exactOptional(),
   operationResults: results.describe('Results of all steps; the last writer wins.').exactOptional(),
   largeResults: z
-    .array(z.object({ key: text, bytes: count, file: text }))
+    .array(
+      z.object({
+        key: text,
+        bytes: count,
+        file: text,
+        sha256: text.describe('SHA-256 digest of the value.').exactOptional(),
+        accessKey: text
+          .describe('The agent of the node serves the value only to clients that send this key.')
+          .exactOptional(),
+      }),
+    )
     .describe(
       'Results that are too large for a status: stored separately, and passed to later steps in full.',
     )

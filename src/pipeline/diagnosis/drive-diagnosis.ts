@@ -60,6 +60,13 @@ type Next = Assignment & { readonly status: DiagnosisStatus } & (
 
 type NextStep = Next & { readonly kind: 'run' };
 
+/** The graph, and the processor of the step at the checkpoint. */
+interface StepAt {
+  readonly set: SeenSet;
+  readonly checkpoint?: DiagnosisStatus['checkpoint'];
+  readonly processor?: Processor | undefined;
+}
+
 class Drive {
   readonly #context: DriverContext;
   readonly #stop: AbortSignal;
@@ -118,10 +125,12 @@ class Drive {
     let status: DiagnosisStatus = { ...before };
     let hash = hashOf(object);
     let pod: SeenPod | undefined;
+    let last: StepAt | undefined;
     for (;;) {
-      const step = await retried(() => this.#stepAt(spec, status), this.#context);
+      const step = await retried(() => this.#stepAt(spec, status, last), this.#context);
       if (!step.ok) return this.interrupted(step.error);
-      const { set, processor } = step.value;
+      last = step.value;
+      const { set, processor } = last;
       const now = this.#now();
       const hasOperation = () => processor !== undefined;
       const seen = { spec: asked, status, hash, nodeName, set, pod, hasOperation, now, arrivalMs };
@@ -168,16 +177,19 @@ class Drive {
     }
   }
 
-  /** The graph, and the processor of the step at the checkpoint. */
+  /** The same for all decisions that are saved in one write: each read may be a request. */
   async #stepAt(
     { operationSet }: DiagnosisSpec,
-    { checkpoint }: DiagnosisStatus,
-  ): Promise<{ readonly set: SeenSet; readonly processor: Processor | undefined }> {
+    { checkpoint, adjacencyListHash }: DiagnosisStatus,
+    last: StepAt | undefined,
+  ): Promise<StepAt> {
     const { lookup } = this.#context;
-    const set = await lookup.set(operationSet);
-    if (set.state !== 'ready' || !checkpoint) return { set, processor: undefined };
+    const set = last?.set ?? (await lookup.set(operationSet, adjacencyListHash));
+    if (set.state !== 'ready' || !checkpoint) return { set };
+    if (last?.checkpoint === checkpoint) return last;
     const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
-    return { set, processor: operation ? await lookup.operation(operation) : undefined };
+    const processor = operation ? await lookup.operation(operation) : undefined;
+    return { set, checkpoint, processor };
   }
 
   /** The object after the writes, or why the Diagnosis must be read and decided again. */

@@ -4,7 +4,7 @@ import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { EarlierRecord, RunStep } from '../steps/step-to-run.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import type { Assign } from './assign.ts';
-import type { LargeResults } from './large-results.ts';
+import type { Large, LargeResults } from './large-results.ts';
 import type { OperationLookup } from './operation-lookup.ts';
 import type { Target } from './target.ts';
 
@@ -13,6 +13,11 @@ export interface DriverContext {
   readonly store: Store;
   readonly lookup: OperationLookup;
   readonly largeResults: LargeResults;
+  /**
+   * How somebody fetches a large result where nobody has a token of the agent: the status lists a random
+   * key for each. Absent: from the agent, at its path.
+   */
+  readonly howToFetch?: (uid: string, result: Large) => string;
   readonly targetOf: (spec: DiagnosisSpec) => Target;
   /** Absent where a controller assigns Diagnoses: the driver writes `status` only then. */
   readonly assign?: Assign | undefined;

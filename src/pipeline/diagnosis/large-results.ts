@@ -13,6 +13,9 @@ import {
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { RESULTS_COMPLETE_BYTES_MAX } from './limits.ts';
 
+/** A result in a file, as the status lists it. */
+export type Large = NonNullable<DiagnosisStatus['largeResults']>[number];
+
 /** Stores results that are too large for a status, by the uid of their Diagnosis. */
 export interface LargeResults {
   /** Durable when it resolves. */

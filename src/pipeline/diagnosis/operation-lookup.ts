@@ -12,35 +12,50 @@ import { GRAPHS_CACHED_MAX } from './limits.ts';
 
 /** The OperationSets and Operations of Diagnoses, by name. */
 export interface OperationLookup {
-  readonly set: (name: string) => Promise<SeenSet>;
+  /** With the hash of the graph that a Diagnosis began with: that graph is not read again. */
+  readonly set: (name: string, begunWith?: string) => Promise<SeenSet>;
   readonly operation: (name: string) => Promise<Processor | undefined>;
+  /** This OperationSet, or any, may have changed. */
+  readonly forget?: (name?: string) => void;
 }
 
 /** Whether a server is this agent, which would reject the request: a step has no token. */
 export type IsHere = (address: string, port: number) => boolean;
 
+interface LookupOptions {
+  readonly isHere?: IsHere;
+  /** The caller calls `forget` for each change, so a graph need not be read for every step. */
+  readonly isWatched?: boolean;
+}
+
 /** Stored objects first, then built-in ones. */
 export function storeLookup(
-  store: Store,
+  store: Pick<Store, 'get'>,
   builtIns: () => Promise<BuiltIns>,
-  isHere: IsHere = () => false,
+  { isHere = () => false, isWatched = false }: LookupOptions = {},
 ): OperationLookup {
-  const graphs = new Map<string, SeenSet>();
+  const graphs = new Map<string, SeenSet & { readonly version: string }>();
   return {
-    set: async (name) => {
+    set: async (name, begunWith) => {
+      const last = graphs.get(name);
+      if (isWatched && last?.state === 'ready' && last.hash === begunWith) return last;
       const stored = await store.get({ kind: 'OperationSet', name });
       const list =
         (stored?.spec.adjacencyList as readonly GraphNode[] | undefined) ??
         (await builtIns()).operationSets.get(name);
       if (!list) return { state: 'missing' };
       const { uid = 'own', generation = 0 } = stored?.metadata ?? {};
-      const key = `${name} ${uid} ${generation}`;
-      const seen = graphs.get(key) ?? seenSet(list);
-      graphs.delete(key);
-      graphs.set(key, seen);
+      const version = `${uid} ${generation}`;
+      const seen = last?.version === version ? last : { ...seenSet(list), version };
+      graphs.delete(name);
+      graphs.set(name, seen);
       const [oldest] = graphs.keys();
       if (graphs.size > GRAPHS_CACHED_MAX && oldest) graphs.delete(oldest);
       return seen;
+    },
+    forget: (name) => {
+      if (name === undefined) graphs.clear();
+      else graphs.delete(name);
     },
     operation: async (name) => {
       const stored = await store.get({ kind: 'Operation', name });

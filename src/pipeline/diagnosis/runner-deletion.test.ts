@@ -18,9 +18,24 @@ test('a Diagnosis that runs again when its TTL expires is not deleted', async ()
   };
   const deleted: string[] = [];
   walk.store = storeWith(store, { get, delete: async ({ name }) => void deleted.push(name) });
-  const running = new Runner(walk.context).run();
+  const running = new Runner({ ...walk.context, deletesExpired: true }).run();
   await asked.promise;
   await sleep(20);
+  walk.shutdown.abort();
+  await running;
+  expect(deleted).toEqual([]);
+});
+
+test('without the right to delete, an expired Diagnosis stays and is forgotten', async () => {
+  const walk = await walkOf('a', { ttlSecondsAfterFinished: 0 });
+  const deleted: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  walk.store = storeWith(walk.store, { delete: async ({ name }) => void deleted.push(name) });
+  const runner = new Runner({ ...walk.context, onEnded: () => ended.resolve() });
+  const running = runner.run();
+  await ended.promise;
+  await sleep(20);
+  expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
   walk.shutdown.abort();
   await running;
   expect(deleted).toEqual([]);

@@ -14,7 +14,8 @@ const begun: { readonly walk: SyntheticWalk; readonly running: Promise<void> }[]
 
 /** A runner in the context of a walk, until the test ends. */
 function start(walk: SyntheticWalk, ended: StoredObject[] = []): Runner {
-  const runner = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) });
+  const onEnded = (object: StoredObject) => ended.push(object);
+  const runner = new Runner({ ...walk.context, deletesExpired: true, onEnded });
   begun.push({ walk, running: runner.run() });
   return runner;
 }

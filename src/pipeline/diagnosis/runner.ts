@@ -2,7 +2,7 @@ import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import { follow } from '../store/follow.ts';
 import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
-import type { ObjectEvent, ObjectKey, StoredObject } from '../store/store.ts';
+import type { ObjectEvent, ObjectKey, Selection, StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import { keyOf } from '../store/stored-object.ts';
 import { driveDiagnosis } from './drive-diagnosis.ts';
@@ -12,6 +12,12 @@ import { hasEnded, overdueAt, retentionMs, timerMs } from './time-left.ts';
 import { failOnDefect, isUnobserved, observeEnded } from './write-status.ts';
 
 interface RunnerContext extends DriverContext {
+  /** The Diagnoses to drive; absent: all. */
+  readonly selection?: Selection;
+  /** Deletes ended Diagnoses after their TTL. Absent where a controller does that. */
+  readonly deletesExpired?: boolean;
+  /** Called with each Diagnosis that was listed, changed or deleted. */
+  readonly onSeen?: (event: ObjectEvent) => void;
   /** Called with each Diagnosis that ends here. */
   readonly onEnded?: (object: StoredObject) => void;
 }
@@ -68,7 +74,7 @@ export class Runner {
 
   /** Until the process shuts down and no step is running any more. */
   async run(): Promise<void> {
-    const { store, shutdown, onError } = this.#context;
+    const { store, shutdown, onError, selection, lookup } = this.#context;
     const onShutdown = () => {
       for (const { running, timer } of this.#entries.values()) {
         running?.abort();
@@ -83,13 +89,25 @@ export class Runner {
       onError,
       stop: shutdown,
     };
+    const diagnoses = {
+      ...wake,
+      onList: (objects: AsyncIterable<StoredObject>) => this.#begin(objects),
+      onEvent: (event: ObjectEvent) => this.#receive(event),
+    };
+    const sets = {
+      ...wake,
+      onList: async () => {
+        lookup.forget?.();
+        this.#wakeWaiting();
+      },
+      onEvent: ({ object }: ObjectEvent) => {
+        lookup.forget?.(object.metadata.name);
+        this.#wakeWaiting();
+      },
+    };
     await Promise.all([
-      follow(store, 'Diagnosis', {
-        ...wake,
-        onList: (objects) => this.#begin(objects),
-        onEvent: (event) => this.#receive(event),
-      }),
-      follow(store, 'OperationSet', wake),
+      follow(store, 'Diagnosis', diagnoses, selection),
+      follow(store, 'OperationSet', sets),
       follow(store, 'Operation', wake),
     ]);
     if (shutdown.aborted) onShutdown();
@@ -102,6 +120,7 @@ export class Runner {
     const concerning: StoredObject[] = [];
     for await (const object of objects) {
       uids.add(object.metadata.uid);
+      this.#context.onSeen?.({ type: 'ADDED', object });
       if (this.#isConcerning(object)) concerning.push(object);
     }
     for (const entry of [...this.#entries.values()]) {
@@ -118,14 +137,16 @@ export class Runner {
     if (this.#entries.has(idOf(keyOf(object)))) return true;
     if (this.#isElsewhere(object)) return false;
     if (!hasEnded(object) || isUnobserved(object)) return true;
-    return retentionMs(object, new Date()) !== undefined;
+    return this.#retentionMs(object) !== undefined;
   }
 
   #isElsewhere({ spec }: StoredObject): boolean {
     return this.#context.targetOf(spec as DiagnosisSpec).state === 'elsewhere';
   }
 
-  #receive({ type, object }: ObjectEvent): void {
+  #receive(event: ObjectEvent): void {
+    const { type, object } = event;
+    this.#context.onSeen?.(event);
     if (type !== 'DELETED') {
       this.#see(object);
       return;
@@ -235,9 +256,13 @@ export class Runner {
     else this.#forget(entry);
   }
 
+  #retentionMs(object: StoredObject): number | undefined {
+    return this.#context.deletesExpired ? retentionMs(object, new Date()) : undefined;
+  }
+
   /** An ended Diagnosis is forgotten, unless it has a TTL. */
   #retainEnded(entry: Entry, object: StoredObject): void {
-    const ms = retentionMs(object, new Date());
+    const ms = this.#retentionMs(object);
     if (isUnobserved(object)) void observeEnded(object, this.#context.store);
     entry.hasEnded = true;
     clearTimeout(entry.timer);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { walkOf } from '../../../test/synthetic-walk.ts';
 import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
@@ -112,4 +113,22 @@ test('a Diagnosis that is cancelled during an approved plan does not wait', asyn
     'PlanApproved False',
     'DiagnosisCancelled True',
   ]);
+});
+
+test('where clients need a key, each large result has its own, and its digest', async () => {
+  const walk = await walkOf('ab');
+  const large = 'x'.repeat(RESULT_SHOWN_BYTES_MAX + 1);
+  walk.howToFetch = (uid, { file, accessKey }) => `fetch ${uid}/${file}?key=${accessKey}`;
+  walk.acts.set('a', () => ({ succeeded: true, results: { one: large, two: `${large}y` } }));
+  await walk.drive();
+  const { metadata } = await walk.stored();
+  const { largeResults = [], operationResults = {} } = await walk.status();
+  const one = largeResults.find(({ key }) => key === 'one');
+  expect(one?.sha256).toBe(createHash('sha256').update(large).digest('hex'));
+  expect(one?.accessKey).toMatch(/^[\da-f]{32}$/);
+  expect(new Set(largeResults.map(({ accessKey }) => accessKey)).size).toBe(2);
+  expect(operationResults.one).toBe(
+    `(${large.length} bytes: too large for a status, stored separately; ` +
+      `fetch ${metadata.uid}/${one?.file}?key=${one?.accessKey})`,
+  );
 });

@@ -1,16 +1,18 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
 import { failedFor, withoutPlan } from '../graph/conditions.ts';
 import type { GraphPath } from '../graph/paths.ts';
 import { withResult } from '../graph/result-of.ts';
 import { failedWith, type OperationResult } from '../steps/operation-result.ts';
-import { OBJECT_BYTES_MAX } from '../store/limits.ts';
+import { OBJECT_BYTES_MAX, STORE_WAIT_FIRST_MS } from '../store/limits.ts';
+import { sleepUntilStopped } from '../store/sleep-until-stopped.ts';
 import type { StoredObject } from '../store/store.ts';
-import { retried } from '../store/store-answer.ts';
+import { longer, retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { DriverContext } from './driver-context.ts';
-import { fileOf } from './large-results.ts';
+import { fileOf, type Large } from './large-results.ts';
 import {
   RESULT_SHOWN_BYTES_MAX,
   RESULTS_COMPLETE_BYTES_MAX,
@@ -43,6 +45,7 @@ export async function storeResult(
     async (object: StoredObject) => bareFailure(object, now()),
   ];
   let current = begun;
+  let waitMs = STORE_WAIT_FIRST_MS;
   for (let attempt = 0; ; ) {
     const status = await attempts[attempt]?.(current);
     if (!status) return 'interrupted';
@@ -61,6 +64,12 @@ export async function storeResult(
       // Another writer has run this step too; its result counts.
       if (!isAtSameStep(begun, again.value)) return 'changed';
       current = again.value;
+    } else if (answer.error.reason === 'Forbidden') {
+      // Rights can come back, and the step must not run again for want of them.
+      context.onError?.(answer.error.message);
+      await sleepUntilStopped(waitMs, context.shutdown);
+      if (context.shutdown.aborted) return 'interrupted';
+      waitMs = longer(waitMs);
     } else return 'interrupted';
   }
 }
@@ -89,10 +98,10 @@ async function afterResult(
   { metadata: { uid }, spec, status: before = {} }: StoredObject,
   result: OperationResult,
   paths: readonly GraphPath[],
-  { largeResults, now = () => new Date() }: DriverContext,
+  { largeResults, howToFetch, now = () => new Date() }: DriverContext,
 ): Promise<DiagnosisStatus> {
   const status = withoutPlan(before, spec as DiagnosisSpec, now());
-  const bounded = boundedResults(uid, status, result.results ?? {});
+  const bounded = boundedResults(uid, status, result.results ?? {}, howToFetch);
   const fail = (message: string) =>
     afterStep(withRecord(status, result.record), paths, { succeeded: false, message }, now());
   if ('error' in bounded) return fail(bounded.error);
@@ -109,7 +118,6 @@ async function afterResult(
 }
 
 type Results = Readonly<Record<string, string>>;
-type Large = NonNullable<DiagnosisStatus['largeResults']>[number];
 type Shown = Pick<DiagnosisStatus, 'operationResults' | 'largeResults'>;
 
 type BoundedResults =
@@ -124,7 +132,12 @@ type BoundedResults =
  * Splits the earlier and the new results into those in the status and those in files. A value that is
  * too large becomes a file, and the status has a sentence instead; so do the largest of too many.
  */
-function boundedResults(uid: string, before: Shown, more: Results): BoundedResults {
+function boundedResults(
+  uid: string,
+  before: Shown,
+  more: Results,
+  howToFetch: DriverContext['howToFetch'],
+): BoundedResults {
   const stored = (before.largeResults ?? []).filter(({ key }) => !Object.hasOwn(more, key));
   const isStored = new Set(stored.map(({ key }) => key));
   const all: Results = { ...before.operationResults, ...more };
@@ -139,8 +152,15 @@ function boundedResults(uid: string, before: Shown, more: Results): BoundedResul
   for (let last = small.pop(); last; last = small.pop()) {
     const { key, text, bytes } = last;
     if (bytes <= RESULT_SHOWN_BYTES_MAX && total <= RESULTS_SHOWN_BYTES_MAX) break;
-    const entry = { key, bytes: Buffer.byteLength(text), file: fileOf(key, text) };
-    const sentence = standIn(uid, entry);
+    const entry: Large = {
+      key,
+      bytes: Buffer.byteLength(text),
+      file: fileOf(key, text),
+      ...(howToFetch ? keyed(text) : {}),
+    };
+    const place =
+      howToFetch?.(uid, entry) ?? `the agent serves it at /results/${uid}/${entry.file}`;
+    const sentence = `(${entry.bytes} bytes: too large for a status, stored separately; ${place})`;
     total += bytesOf(sentence) - bytes;
     shown[key] = sentence;
     large.push(entry);
@@ -158,6 +178,7 @@ function boundedResults(uid: string, before: Shown, more: Results): BoundedResul
   return { shown: { operationResults: shown, largeResults: large }, files };
 }
 
-function standIn(uid: string, { bytes, file }: Large): string {
-  return `(${bytes} bytes: too large for a status, stored separately; the agent serves it at /results/${uid}/${file})`;
+function keyed(text: string): Pick<Large, 'sha256' | 'accessKey'> {
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { sha256, accessKey: randomBytes(16).toString('hex') };
 }

@@ -26,7 +26,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The same request may succeed later. */
+/** The same request may succeed later. A rejected token is replaced by the kubelet some time. */
 export function isTemporary({ reason }: StoreError): boolean {
-  return reason === 'ServiceUnavailable' || reason === 'TooManyRequests';
+  return ['ServiceUnavailable', 'TooManyRequests', 'Unauthorized'].includes(reason);
 }
