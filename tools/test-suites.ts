@@ -99,13 +99,16 @@ async function kubernetes(): Promise<string | undefined> {
   const { findBinaries } = await import('./cluster/binaries.ts');
   const { RECIPES } = await import('./cluster/kubernetes-recipes.ts');
   const { nodePackages } = await import('./cluster/node-packages.ts');
+  const { imagePackages } = await import('./image/kubediag-image.ts');
   const mayBuild = process.env.KUBEDIAG_REQUIRE_ALL === '1';
   for (const kubelet of Object.keys(RECIPES)) {
     const binaries = await findBinaries({ kubelet, mayBuild });
     if ('missing' in binaries) return binaries.missing;
   }
-  const packages = await nodePackages();
-  return 'missing' in packages ? packages.missing : undefined;
+  for (const packages of [await nodePackages(), await imagePackages()]) {
+    if ('missing' in packages) return packages.missing;
+  }
+  return undefined;
 }
 
 /**

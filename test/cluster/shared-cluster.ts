@@ -4,6 +4,7 @@ import { allParts, type Cluster } from '../../tools/cluster/cluster.ts';
 import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
+import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 /** A pod that ignores SIGTERM is killed after a second; then its volumes have to be unmounted. */
 const RENEW_MS = 90_000;
@@ -53,8 +54,11 @@ async function start(kubelet: string): Promise<Cluster> {
   const name = [inject('clustersOfRun'), ...kubelet.replace(/^v/, '').split('.')].join('-');
   // Written down before there is anything, so that it is found whenever we are killed.
   await write({ name, supervisor: markOf(process.pid) });
-  const nodes = kubelet === MIXED ? MIXED_NODES : [{ name: NODE, kubelet }];
-  return startCluster({ name, nodes, scratch: folderOf(name) });
+  const scratch = folderOf(name);
+  // The image is large, so only the nodes have it that run agents.
+  return kubelet === MIXED
+    ? startCluster({ name, nodes: MIXED_NODES, executable: EXECUTABLE, scratch })
+    : startCluster({ name, nodes: [{ name: NODE, kubelet }], scratch });
 }
 
 /** One that cannot be made as new is ended, and another takes its place. */

@@ -27,8 +27,10 @@ export interface Cluster extends ClusterNode {
   readonly parts: Readonly<Record<PartName, Part>>;
   /** A directory with a log of each part of the control plane, and a directory of each node. */
   readonly logs: string;
-  /** The image that pods can run; there is no other. */
+  /** An image with a shell that pods can run. */
   readonly image: string;
+  /** All images that pods can run; there is no other. */
+  readonly images: readonly string[];
   /** Settles when one of its nodes has ended, for whatever reason. */
   readonly ended: Promise<unknown>;
   /** The node of this name. */
@@ -49,6 +51,7 @@ export interface ClusterFacts {
   readonly cgroup: string;
   readonly kubeconfig: string;
   readonly namespace: string;
+  readonly images: readonly string[];
   readonly logs: string;
   /** What connects the nodes. */
   readonly connection: PrivateNamespaces;
@@ -66,6 +69,7 @@ export class RunningCluster implements Cluster {
   readonly folder: string;
   readonly logs: string;
   readonly image = POD_IMAGE;
+  readonly images: readonly string[];
   readonly kubeletVersion: string;
   readonly kubeletRoot: string;
   readonly parts: Readonly<Record<PartName, Part>>;
@@ -80,6 +84,7 @@ export class RunningCluster implements Cluster {
     this.scratch = facts.scratch;
     this.kubeconfig = facts.kubeconfig;
     this.namespace = facts.namespace;
+    this.images = facts.images;
     this.logs = facts.logs;
     this.programs = first.programs;
     this.folder = first.folder;

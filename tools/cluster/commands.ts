@@ -175,7 +175,7 @@ function report({ name, supervisor, ready }: KnownCluster): void {
     ...nodes.map((node, index) => `  ${node.name}: ${stateOf(node, index ? {} : ready.parts)}`),
     `  use it      npm run cluster -- run${option}${nodeOption} -- kubectl get pods -A`,
     `  kubeconfig  ${ready.kubeconfig} (its address is known inside only)`,
-    `  image       ${ready.image} (nothing else is there, nothing can be pulled)`,
+    `  images      ${ready.images.join(', ')} (nothing can be pulled)`,
     `  logs        ${ready.logs}`,
     `  end it      npm run cluster -- down${option}`,
   ];

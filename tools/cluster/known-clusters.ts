@@ -35,7 +35,7 @@ export interface KnownCluster {
   readonly ready?: {
     readonly kubeconfig: string;
     readonly logs: string;
-    readonly image: string;
+    readonly images: readonly string[];
     /** Of the control plane and of the first node. */
     readonly parts: Readonly<Record<string, ProcessMark>>;
     readonly nodes: readonly KnownNode[];
@@ -90,11 +90,11 @@ export async function write(cluster: KnownCluster): Promise<void> {
 
 /** Once it runs: from then on `run` and `status` know it. This process is its supervisor. */
 export async function writeReady(cluster: Cluster): Promise<void> {
-  const { name, kubeconfig, logs, image, parts, nodes } = cluster;
+  const { name, kubeconfig, logs, images, parts, nodes } = cluster;
   const ready = {
     kubeconfig,
     logs,
-    image,
+    images,
     parts: marksOf(parts),
     nodes: nodes.map((node) => ({
       name: node.name,

@@ -1,20 +1,20 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from '../../lab/cgroups.ts';
-import { busyboxImage } from '../../test/rig/busybox-image.ts';
 import {
   makePrivateNamespaces,
   type PrivateNamespaces,
 } from '../../test/rig/private-namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
+import { KUBEDIAG_IMAGE } from '../image/kubediag-image.ts';
 import { type Binaries, findBinariesOfAll } from './binaries.ts';
 import { allParts, type Cluster, RunningCluster } from './cluster.ts';
 import { connectNodes } from './connect-nodes.ts';
-import { importImages } from './import-images.ts';
+import { importImages, writeImages } from './import-images.ts';
 import type { Log } from './log.ts';
-import { RunningNode } from './node.ts';
+import { POD_IMAGE, RunningNode } from './node.ts';
 import { nodePackages } from './node-packages.ts';
 import { Part, type PartPlan } from './part.ts';
 import { controlPlanePlans, nodePlans } from './parts.ts';
@@ -41,6 +41,8 @@ export interface ClusterOptions {
   /** One node by default. The control plane runs on the first one. */
   readonly nodes?: readonly NodeOptions[];
   readonly assets?: string;
+  /** The built kubediag: pods can run its image, KUBEDIAG_IMAGE. */
+  readonly executable?: string | undefined;
   /** All state is stored here; it must not exist yet, and is removed in the end. */
   readonly scratch: string;
   readonly log?: Log;
@@ -74,7 +76,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const connection = await connectNodes(made, setup.environment);
     made.push(connection);
     const given = { names, scratch, cgroup, binaries, packages, namespaces: made, setup };
-    const cluster = await assemble(name, connection, given);
+    const cluster = await assemble(options, connection, given);
     await bringUp(cluster, packages, options);
     return cluster;
   } catch (error) {
@@ -119,7 +121,7 @@ interface Ingredients {
 }
 
 async function assemble(
-  name: string,
+  { name, executable }: ClusterOptions,
   connection: PrivateNamespaces,
   ingredients: Ingredients,
 ): Promise<RunningCluster> {
@@ -137,6 +139,7 @@ async function assemble(
     cgroup,
     kubeconfig,
     namespace: 'default',
+    images: executable ? [POD_IMAGE, KUBEDIAG_IMAGE] : [POD_IMAGE],
     logs,
     connection,
     controlPlane: partsOf(controlPlanePlans(options), {
@@ -185,7 +188,7 @@ function partsOf<Name extends string>(
 async function bringUp(
   cluster: RunningCluster,
   packages: UnpackedPackages,
-  { log = () => {}, signal }: ClusterOptions,
+  { log = () => {}, signal, executable }: ClusterOptions,
 ): Promise<void> {
   const { parts, nodes } = cluster;
   const start = (...started: readonly Part[]) => Promise.all(started.map((part) => part.start()));
@@ -193,12 +196,11 @@ async function bringUp(
   const until = (what: string, condition: () => Promise<boolean>) =>
     waitUntil(cluster, what, condition, { deadline, signal });
 
-  const archive = join(cluster.scratch, 'busybox.tar');
-  await writeFile(archive, await busyboxImage(join(packages.root, 'bin/busybox')));
   await start(parts.etcd, parts['kube-apiserver'], ...nodes.map((node) => node.parts.containerd));
+  const archives = await writeImages(cluster.scratch, packages, executable);
   await Promise.all([
     ...nodes.map((node) =>
-      until('the images are imported', () => importImages(node, archive, packages)),
+      until('the images are imported', () => importImages(node, archives, packages)),
     ),
     until('the API server is ready', () =>
       cluster.kubectl('get', '--raw=/readyz').then(

@@ -2,7 +2,7 @@ import { AGENT_ACCOUNT, NAMESPACE } from '../../src/pipeline/api/cluster-names.t
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
 
 /** No such registry exists: docs/install.md says how to set the image. */
-const image = (version: string) => `registry.example/kubediag:${version}`;
+export const deployedImage = (version: string) => `registry.example/kubediag:${version}`;
 
 const POLICY = 'kubediag-executor';
 const PORT = 8090;
@@ -54,7 +54,7 @@ const probe = (path: string) => ({
 function agent(version: string): object {
   return {
     name: 'agent',
-    image: image(version),
+    image: deployedImage(version),
     ...supervised(
       'agent',
       '--node-name=$(NODE_NAME)',
@@ -85,7 +85,7 @@ function agent(version: string): object {
 function executor(version: string): object {
   return {
     name: 'executor',
-    image: image(version),
+    image: deployedImage(version),
     ...supervised(
       'executor',
       '--host-root=/host',
