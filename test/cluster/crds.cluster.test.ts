@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseManifests } from '../../src/hosts/cli/manifests/parse-manifests.ts';
 import { checkResource } from '../../src/pipeline/api/check-resource.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
+import { API_VERSION, clusterKinds, GROUP } from '../../src/pipeline/api/kinds.ts';
+import type { NodeReportStatus } from '../../src/pipeline/api/node-report.ts';
 import { adjacencyHash } from '../../src/pipeline/graph/adjacency-hash.ts';
 import { afterStep } from '../../src/pipeline/graph/after-step.ts';
 import {
@@ -11,6 +13,7 @@ import {
 } from '../../src/pipeline/graph/decide-next.ts';
 import { pathsOf } from '../../src/pipeline/graph/paths.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
+import { badManifests } from '../bad-manifests.ts';
 import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 const CRDS = 'deploy/crds';
@@ -87,6 +90,63 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   const wrong = JSON.stringify({ status: { phase: 'Done' } });
   const refused = ['patch', ...name, '--subresource=status', '--type=merge', `--patch=${wrong}`];
   await expect(cluster.kubectl(...refused)).rejects.toThrow('Unsupported value: "Done"');
+});
+
+it('is structural, has no warning, and describes every field', async () => {
+  // Every warning of the API server would be on the error output.
+  const apply = ['kubectl', 'apply', '--server-side', '--force-conflicts', `--filename=${CRDS}`];
+  expect(await cluster.run([...apply, '--field-manager=again'])).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  for (const { kind, plural } of clusterKinds) {
+    const name = ['crd', `${plural}.${GROUP}`];
+    const types = await cluster.kubectl('get', ...name, '-o=jsonpath={.status.conditions[*].type}');
+    expect(types.split(' ')).not.toContain('NonStructuralSchema');
+    const fields = await cluster.kubectl('explain', kind, `--api-version=${API_VERSION}`);
+    expect(fields).toMatch(/DESCRIPTION:\n {4}\w/);
+    expect(fields).not.toContain('<no description>');
+  }
+  const tree = await cluster.kubectl('explain', 'diagnosis.status', '--recursive');
+  expect(tree).toMatch(/ {2}findings\t<\[\]Object>\n {4}fault\t<string> -required-\n/);
+});
+
+it('selects Diagnoses by their node', async () => {
+  const on = (node: string) =>
+    cluster.kubectl('get', 'diagnoses', `--field-selector=spec.nodeName=${node}`, '-o=name');
+  expect(await on('my-node')).toContain('/subpath-remount-diagnosis\n');
+  expect(await on('my-node')).not.toContain('/two-nodes\n');
+  expect(await on('no-node')).toBe('');
+});
+
+it('shows the report of a node', async () => {
+  const status: NodeReportStatus = {
+    state: 'active',
+    checkTime: new Date().toISOString(),
+    durationMilliseconds: 412,
+    counts: { findings: 1, active: 1, unknowns: 2 },
+    findings: [
+      {
+        fault: 'a-fault',
+        id: '3f9a1c',
+        state: 'active',
+        reason: 'ItIsBroken',
+        summary: 'It is broken.',
+        proof: [{ claim: 'it is deleted', origin: '/proc/8:4' }],
+      },
+    ],
+    kubeletVersion: 'v1.36.3',
+    runtimeVersion: 'containerd://1.6.20',
+    kubediagVersion: '0.1.0',
+  };
+  await cluster.apply({ apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name: 'web-3' } });
+  const patch = [`--patch=${JSON.stringify({ status })}`, '--type=merge', '--subresource=status'];
+  await cluster.kubectl('patch', 'nr', 'web-3', ...patch);
+  const [head, row] = (await cluster.kubectl('get', 'nodereports')).split('\n');
+  expect(head).toMatch(/^NAME +STATE +FINDINGS +UNKNOWNS +KUBELET +CHECKED$/);
+  expect(row).toMatch(/^web-3 +active +1 +2 +v1[.]36[.]3 +\d+s$/);
+  const wide = await cluster.kubectl('get', 'nodereports', '-o=wide');
+  expect(wide).toMatch(/ containerd:\/\/1[.]6[.]20 +0[.]1[.]0 +It is broken[.] /);
 });
 
 it('takes every status that a walk through a graph writes', async () => {
@@ -210,40 +270,34 @@ const fixture = (kind: string, spec: object) => ({
   metadata: { name: 'wrong' },
   spec,
 });
-const script = { scriptRunner: { script: '' } };
+/** The words of kubectl and of the server for what no rule of ours says. */
+const FORM =
+  /must (be of type|consist of|validate at least)|should (be|have)|Required value|Unsupported value|no matches for kind|invalid object|kind not set/;
 
-it('refuses what our own check refuses, in the same words where they are ours', async () => {
-  const nowhere = { operationSet: 'a', parameters: {} };
-  const hourly = { operationSet: 'a', sourceTemplate: { cronTemplate: { schedule: '@hourly' } } };
-  const outside = { codeSource: { '../a.py': '' }, runtime: 'Python3' };
-  const wrong: readonly (readonly [string, object])[] = [
-    ['Operation', { processor: { timeoutSeconds: 5 } }],
-    ['Operation', { processor: { ...script, path: '/' } }],
-    ['Operation', { processor: { function: outside } }],
-    ['Operation', { processor: { httpServer: { port: 65_536 } } }],
-    ['Operation', { processor: { httpServer: { address: 'http://a' } } }],
-    ['Operation', { processor: { externalIP: '10.0.0.256' } }],
-    ['Operation', { processor: { path: 'a' } }],
-    ['OperationSet', { adjacencyList: [{}] }],
-    ['Diagnosis', nowhere],
-    ['Diagnosis', { operationSet: 'a', nodeName: 'a', parameters: { a: 5 } }],
-    ['Diagnosis', { operationSet: 'a', nodeName: 'a', recovery: 'Maybe' }],
-    ['Trigger', hourly],
-    ['Trigger', { operationSet: 'a', sourceTemplate: {} }],
-    ['CommonEvent', { summary: 'a' }],
-  ];
-  for (const [kind, spec] of wrong) {
-    const resource = fixture(kind, spec);
-    const { problems } = checkResource(resource);
-    expect(problems, JSON.stringify(resource)).not.toEqual([]);
-    const output = await refusalOf(resource);
-    // A rule is written once, for us and for the server; of a mere form each has its own words.
-    const isRule = problems.some(({ what }) => output.includes(what));
-    const isForm = /must be|should (be|match|have)|Required value|Unsupported value|anyOf/.test(
-      output,
-    );
-    expect(isRule || isForm, output).toBe(true);
-  }
+it.each(badManifests)('refuses what our own check refuses: %s', async (_, value) => {
+  const { problems } = checkResource(value);
+  const { code, stderr } = await creationOf(value);
+  expect(code).toBe(1);
+  // A rule is written once, for us and for the server; of a mere form each has its own words.
+  const isRule = problems.some(({ what, fix }) => stderr.includes(`${what}: ${fix}`));
+  expect(isRule || FORM.test(stderr), stderr).toBe(true);
+  // A person could not read it.
+  expect(stderr).not.toMatch(/should match/);
+});
+
+it('refuses an invalid pattern with the error of Go', async () => {
+  const regexp = { labels: { node: '(node1' } };
+  const sourceTemplate = { prometheusAlertTemplate: { regexp } };
+  const trigger = fixture('Trigger', { operationSet: 'set', sourceTemplate });
+  expect(await refusalOf(trigger)).toContain(
+    'regexp.labels[node]: Invalid value: "string": error parsing regexp: missing closing ): `(node1`',
+  );
+});
+
+it('refuses a function without its file', async () => {
+  const code = { runtime: 'Python3', codeSource: { 'main.py': '' } };
+  const refusal = await refusalOf(fixture('Operation', { processor: { function: code } }));
+  expect(refusal).toContain('there is no file function.py: define handler(context) in a file');
 });
 
 it.each([
@@ -255,7 +309,9 @@ it.each([
   ['a node without a step', [{ to: [1] }, {}], 'a node has no operation'],
   ['an edge into the start', [{ to: [1] }, { operation: 'a', to: [0] }], 'back to the first one'],
   ['an edge to nowhere', [{ to: [1] }, { operation: 'a', to: [7] }], 'a node that does not exist'],
-  ['a self edge', [{ to: [1] }, { id: 1, operation: 'a', to: [1] }], 'a node leads to itself'],
+  ['a self edge', [{ to: [1] }, { operation: 'a', to: [1] }], 'a node leads to itself'],
+  ['a second start', [{ to: [1] }, { to: [1] }], 'a node has no operation'],
+  ['no edge', [{}, { operation: 'a' }], 'the first node leads nowhere'],
 ])('refuses a graph with %s', async (_, adjacencyList, args) => {
   expect(await refusalOf(fixture('OperationSet', { adjacencyList }))).toContain(args);
 });
@@ -281,10 +337,13 @@ function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);
 }
 
+function creationOf(value: unknown) {
+  const input = JSON.stringify(value);
+  return cluster.run(['kubectl', 'create', '--dry-run=server', '--filename=-'], { input });
+}
+
 async function refusalOf(resource: object): Promise<string> {
-  const { code, stderr } = await cluster.run(['kubectl', 'create', '--filename=-'], {
-    input: JSON.stringify(resource),
-  });
+  const { code, stderr } = await creationOf(resource);
   expect(code, JSON.stringify(resource)).toBe(1);
   expect(stderr).toContain('is invalid');
   return stderr;

@@ -17,7 +17,7 @@ const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
  * Process 1 of a container. A kubelet whose sync loop is blocked restarts no container, so this
  * does. It passes SIGTERM on and ends with the exit code of the command.
  */
-const SUPERVISE = `trap 'ending=1; kill -TERM "$child" 2>/dev/null' TERM
+export const SUPERVISE = `trap 'ending=1; kill -TERM "$child" 2>/dev/null' TERM
 while [ -z "$ending" ]; do
   "$@" & child=$!
   # The signal may have come before there was a child to pass it on to.

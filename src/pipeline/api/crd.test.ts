@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { crd } from './crd.ts';
-import { kinds } from './kinds.ts';
+import { crd, type StructuralSchema, structuralSchema } from './crd.ts';
+import { clusterKinds } from './kinds.ts';
 
 /** Every "a.b.c" that a schema names, lists and maps passed through. */
 function* named(schema: object, path = ''): Generator<string> {
@@ -15,12 +15,12 @@ function* named(schema: object, path = ''): Generator<string> {
   }
 }
 
-const schemas = kinds.flatMap((kind) =>
+const schemas = clusterKinds.flatMap((kind) =>
   crd(kind).spec.versions.map(({ schema }) => schema.openAPIV3Schema),
 );
 
 test('no definition preserves unknown fields', () => {
-  expect(schemas).toHaveLength(kinds.length);
+  expect(schemas).toHaveLength(clusterKinds.length);
   expect(JSON.stringify(schemas)).not.toContain('preserve-unknown-fields');
 });
 
@@ -47,4 +47,23 @@ test('what an approval is compared by is named, or an API server would drop it',
   const all = new Set(schemas.flatMap((schema) => [...named(schema)]));
   expect(all).toContain('.status.plannedActions.plan');
   expect(all).toContain('.status.plannedActions.digest');
+});
+
+/** Every field below spec and status that `kubectl explain` would show without a description. */
+function* undescribed(schema: StructuralSchema, path: string): Generator<string> {
+  const { properties = {}, items, additionalProperties } = schema;
+  if (items) yield* undescribed(items, `${path}[]`);
+  if (additionalProperties) yield* undescribed(additionalProperties, `${path}.*`);
+  for (const [name, inner] of Object.entries(properties)) {
+    if (!inner.description) yield `${path}.${name}`;
+    yield* undescribed(inner, `${path}.${name}`);
+  }
+}
+
+test.each(clusterKinds)('every field of $kind has a description', (kind) => {
+  const parts = Object.entries({ spec: kind.spec, status: kind.status });
+  const properties = Object.fromEntries(
+    parts.flatMap(([name, part]) => (part ? [[name, structuralSchema(part)] as const] : [])),
+  );
+  expect([...undescribed({ properties }, kind.kind)]).toEqual([]);
 });

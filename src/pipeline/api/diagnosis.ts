@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import {
-  condition,
+  conditions,
   count,
   flag,
   givenName,
@@ -15,7 +15,7 @@ import {
 import { findingOf } from './finding.ts';
 import { PLAN_CHARACTERS_MAX, RETENTION_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
 import { observedGeneration } from './operation.ts';
-import { graphNode, graphPaths } from './operation-set.ts';
+import { graphPaths, path } from './operation-set.ts';
 import { type DiagnosisResult, meaningsOf, RESULTS, STEP_REASONS } from './results.ts';
 import { ruled } from './rules.ts';
 
@@ -77,116 +77,141 @@ export const diagnosisSpec = ruled(
 /** The phases of upstream KubeDiag, which declares the last one and never sets it. */
 const PHASES = ['', 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
+const pathIndex = count.describe('Position of the path in status.paths of the OperationSet.');
+const nodeIndex = count.describe('Position of the step in the path.');
+
 const checkpoint = z.object({
-  pathIndex: count,
-  nodeIndex: count,
-  desired: count.exactOptional(),
-  active: count.exactOptional(),
-  succeeded: count.exactOptional(),
-  failed: count.exactOptional(),
-  synchronizedTasks: z.array(text).exactOptional(),
+  pathIndex,
+  nodeIndex,
+  // Of a version of KubeDiag that was never released.
+  desired: count.describe('Number of nodes of the step.').exactOptional(),
+  active: count.describe('Number of nodes on which the step runs.').exactOptional(),
+  succeeded: count.describe('Number of nodes on which it succeeded.').exactOptional(),
+  failed: count.describe('Number of nodes on which it failed.').exactOptional(),
+  synchronizedTasks: z.array(text).describe('Tasks that were counted.').exactOptional(),
 });
 
 /** The record of one step that succeeded, failed or did not run. */
 const step = z.object({
-  pathIndex: count,
-  nodeIndex: count,
-  operation: text,
-  outcome: z.enum(['Succeeded', 'Failed', 'NotRun']),
+  pathIndex,
+  nodeIndex,
+  operation: text.describe('Name of the Operation.'),
+  outcome: z
+    .enum(['Succeeded', 'Failed', 'NotRun'])
+    .describe('NotRun: an earlier step of the path failed.'),
   reason: text
     .describe(
       `Why a built-in step failed, where that is not an error. ${meaningsOf(STEP_REASONS)}.`,
     )
     .exactOptional(),
-  message: text.exactOptional(),
+  message: text.describe('Why the step failed or did not run.').exactOptional(),
   startTime: time
     .describe('When the step was due; it may have waited in a queue before it ran.')
     .exactOptional(),
-  endTime: time.exactOptional(),
+  endTime: time.describe('When the step ended.').exactOptional(),
 });
 
 const action = z.object({
-  kind: text,
-  fault: text.exactOptional(),
-  finding: text.exactOptional(),
+  kind: text.describe('Kind of the action, for example unmount.'),
+  fault: text.describe('Name of the fault that it repairs.').exactOptional(),
+  finding: text.describe('Id of the finding that it repairs.').exactOptional(),
   summary: text.describe('Summary of the finding that it repairs.').exactOptional(),
   description: text.describe('The action and its target.').exactOptional(),
   details: z.array(text).describe('What identifies the target.').exactOptional(),
-  state: text.exactOptional(),
-  endTime: time.exactOptional(),
+  state: text
+    .describe('done (a check afterwards saw it), refused, no-effect or failed.')
+    .exactOptional(),
+  endTime: time.describe('When the action ended.').exactOptional(),
   journalEntry: count.describe('Number of the entry in the journal of the node.').exactOptional(),
   plan: text.describe('The plan to which it belongs while it waits for approval.').exactOptional(),
   digest: text.describe('Hash of all arguments: the approval covers them too.').exactOptional(),
   message: text.describe('Why it was refused, failed or had no effect.').exactOptional(),
 });
 
-export const diagnosisStatus = z.object({
-  phase: z.enum(PHASES).exactOptional(),
-  result: z
-    .enum(Object.keys(RESULTS) as DiagnosisResult[])
-    .describe(
-      `Result of the Diagnosis; absent until it ends or waits for approval. ${meaningsOf(RESULTS)}.`,
-    )
-    .exactOptional(),
-  conditions: z.array(condition).exactOptional(),
-  startTime: time.exactOptional(),
-  endTime: time.describe('When the Diagnosis succeeded or failed.').exactOptional(),
-  observedGeneration: observedGeneration.exactOptional(),
-  adjacencyListHash: text
-    .describe('Hash of the graph at the start; the Diagnosis fails when the graph changes.')
-    .exactOptional(),
-  checkpoint: checkpoint.describe('The current or the last step.').exactOptional(),
-  currentStep: z
-    .object({
-      operation: text,
-      startTime: time,
-      attempts: count.describe('Number of failed requests to its server.').exactOptional(),
-      nextAttemptTime: time.describe('Time of the next request.').exactOptional(),
-      message: text.describe('Why the last attempt failed.').exactOptional(),
-    })
-    .describe('The current step, and since when; absent after the end.')
-    .exactOptional(),
-  succeededPath: z.array(graphNode).exactOptional(),
-  failedPaths: graphPaths.exactOptional(),
-  operationResults: results.describe('Results of all steps; the last writer wins.').exactOptional(),
-  largeResults: z
-    .array(
-      z.object({
-        key: text,
-        bytes: count,
-        file: text,
-        sha256: text.describe('SHA-256 digest of the value.').exactOptional(),
-        accessKey: text
-          .describe('The agent of the node serves the value only to clients that send this key.')
+export const diagnosisStatus = z
+  .object({
+    phase: z
+      .enum(PHASES)
+      .describe('Succeeded when all steps of one path did. The result says what was found.')
+      .exactOptional(),
+    result: z
+      .enum(Object.keys(RESULTS) as DiagnosisResult[])
+      .describe(
+        `Result of the Diagnosis; absent until it ends or waits for approval. ${meaningsOf(RESULTS)}.`,
+      )
+      .exactOptional(),
+    conditions: conditions.exactOptional(),
+    startTime: time.describe('When the Diagnosis was accepted.').exactOptional(),
+    endTime: time.describe('When the Diagnosis succeeded or failed.').exactOptional(),
+    observedGeneration: observedGeneration.exactOptional(),
+    adjacencyListHash: text
+      .describe('Hash of the graph at the start; the Diagnosis fails when the graph changes.')
+      .exactOptional(),
+    checkpoint: checkpoint.describe('The current or the last step.').exactOptional(),
+    currentStep: z
+      .object({
+        operation: text.describe('Name of the Operation.'),
+        startTime: time.describe('When the step was due.'),
+        attempts: count.describe('Number of failed requests to its server.').exactOptional(),
+        nextAttemptTime: time.describe('Time of the next request.').exactOptional(),
+        message: text.describe('Why the last attempt failed.').exactOptional(),
+      })
+      .describe('The current step, and since when; absent after the end.')
+      .exactOptional(),
+    succeededPath: path.describe('The steps of the current path that succeeded.').exactOptional(),
+    failedPaths: graphPaths.describe('The paths that failed.').exactOptional(),
+    operationResults: results
+      .describe('Results of all steps; the last writer wins.')
+      .exactOptional(),
+    largeResults: z
+      .array(
+        z.object({
+          key: text.describe('Key of the result.'),
+          bytes: count.describe('Size of the result.'),
+          file: text.describe('Name of the file that has it.'),
+          sha256: text.describe('SHA-256 digest of the value.').exactOptional(),
+          accessKey: text
+            .describe('The agent of the node serves the value only to clients that send this key.')
+            .exactOptional(),
+        }),
+      )
+      .describe(
+        'Results that are too large for a status: stored separately, and passed to later steps in full.',
+      )
+      .exactOptional(),
+    nodeNames: z.array(text).describe('The nodes that are diagnosed.').exactOptional(),
+    context: z
+      .object({
+        parameters: results.describe('Not set.').exactOptional(),
+        operations: z
+          .record(z.string(), z.record(z.string(), results))
+          .describe('The results of each step (PATH.STEP.OPERATION), by node.')
           .exactOptional(),
-      }),
-    )
-    .describe(
-      'Results that are too large for a status: stored separately, and passed to later steps in full.',
-    )
-    .exactOptional(),
-  nodeNames: z.array(text).exactOptional(),
-  context: z
-    .object({
-      parameters: results.exactOptional(),
-      operations: z.record(z.string(), z.record(z.string(), results)).exactOptional(),
-    })
-    .describe('Results by step and by node.')
-    .exactOptional(),
-  steps: z.array(step).describe('Every step of every path that ran.').exactOptional(),
-  stepsNotListed: count.describe('Number of steps left out; the list has a limit.').exactOptional(),
-  findings: z.array(findingOf(text)).describe('What the built-in steps found.').exactOptional(),
-  findingsNotListed: count.describe('Number of findings left out.').exactOptional(),
-  plan: text
-    .describe('Name of the planned actions; they wait until spec.approvedPlan has the same value.')
-    .exactOptional(),
-  plannedActions: z.array(action).exactOptional(),
-  plannedActionsNotListed: count.describe('Number of planned actions left out.').exactOptional(),
-  actions: z.array(action).describe('Actions on the node, and refused ones.').exactOptional(),
-  actionsNotListed: count
-    .describe('Number of actions left out; the journal of the node has all of them.')
-    .exactOptional(),
-});
+      })
+      .describe('Results by step and by node.')
+      .exactOptional(),
+    steps: z.array(step).describe('Every step of every path that ran.').exactOptional(),
+    stepsNotListed: count
+      .describe('Number of steps left out; the list has a limit.')
+      .exactOptional(),
+    findings: z.array(findingOf(text)).describe('What the built-in steps found.').exactOptional(),
+    findingsNotListed: count.describe('Number of findings left out.').exactOptional(),
+    plan: text
+      .describe(
+        'Name of the planned actions; they wait until spec.approvedPlan has the same value.',
+      )
+      .exactOptional(),
+    plannedActions: z
+      .array(action)
+      .describe('Actions that would repair the node: with dryRun, or while they wait for approval.')
+      .exactOptional(),
+    plannedActionsNotListed: count.describe('Number of planned actions left out.').exactOptional(),
+    actions: z.array(action).describe('Actions on the node, and refused ones.').exactOptional(),
+    actionsNotListed: count
+      .describe('Number of actions left out; the journal of the node has all of them.')
+      .exactOptional(),
+  })
+  .describe('How far the Diagnosis is, and what it found and did. Only the agent writes it.');
 
 export type DiagnosisSpec = z.output<typeof diagnosisSpec>;
 export type DiagnosisStatus = z.output<typeof diagnosisStatus>;

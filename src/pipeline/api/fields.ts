@@ -52,34 +52,54 @@ export const podReference = z
   .describe('Pod to diagnose.');
 
 const labelSelector = z.object({
-  matchLabels: textMap.exactOptional(),
+  matchLabels: textMap.describe('Labels that must have these values.').exactOptional(),
   matchExpressions: z
     .array(
       z.object({
-        key: text.min(1),
-        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-        values: z.array(text).exactOptional(),
+        key: text.min(1).describe('Key of the label.'),
+        operator: z
+          .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+          .describe('How the label is compared with the values.'),
+        values: z
+          .array(text)
+          .describe('Values for In and NotIn; the others have none.')
+          .exactOptional(),
       }),
     )
+    .describe('Conditions on labels; all of them must hold.')
     .exactOptional(),
 });
 
 export const targetSelector = z
   .object({
     nodeSelector: labelSelector.describe('Nodes by their labels.').exactOptional(),
-    nodeNames: z.array(givenName('A node.')).max(TARGETS_MAX).exactOptional(),
+    nodeNames: z
+      .array(givenName('A node.'))
+      .max(TARGETS_MAX)
+      .describe('Nodes by their names.')
+      .exactOptional(),
     podSelector: labelSelector.describe('The nodes of all pods with these labels.').exactOptional(),
-    podReferences: z.array(podReference).max(TARGETS_MAX).exactOptional(),
+    podReferences: z
+      .array(podReference)
+      .max(TARGETS_MAX)
+      .describe('The nodes of these pods.')
+      .exactOptional(),
   })
   .describe('Nodes to diagnose. The first member that is not empty counts.');
 
 export const condition = z.object({
-  type: text,
-  status: z.enum(['True', 'False', 'Unknown']),
-  lastTransitionTime: time.exactOptional(),
-  reason: text.exactOptional(),
-  message: text.exactOptional(),
+  type: text.describe('Type of the condition, for "kubectl wait --for=condition=TYPE".'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+  lastTransitionTime: time.describe('When the status changed last.').exactOptional(),
+  reason: text.describe('Why, in one word for programs.').exactOptional(),
+  message: text.describe('Why, in a sentence for people.').exactOptional(),
 });
+
+/** One condition of each type, so that writers who apply different ones do not overwrite each other. */
+export const conditions = z
+  .array(condition)
+  .describe('What is true of the object now; one condition of each type.')
+  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
 export type Condition = z.output<typeof condition>;
 

@@ -42,6 +42,10 @@ export const NESTING_MAX = 64;
 export const PATH_CHARACTERS_MAX = 2_048;
 export const SCHEDULE_CHARACTERS_MAX = 256;
 
+/** Of the text of a pattern (usual ones have a few dozen), and of the patterns of one Trigger. */
+export const PATTERN_CHARACTERS_MAX = 1_024;
+export const PATTERNS_MAX = 100;
+
 /** The name of a plan is a hash. */
 export const PLAN_CHARACTERS_MAX = 64;
 

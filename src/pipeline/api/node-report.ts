@@ -29,49 +29,51 @@ const unknown = z.object({
 /** The worst state first, as in a report. */
 const STATES = ['damaged', 'active', 'latent', 'unknown', 'clear'] as const;
 
-export const nodeReportStatus = z.object({
-  state: z
-    .enum(STATES)
-    .describe(
-      'State of the worst finding: damaged, active or latent. Without one: unknown if something could ' +
-        'not be determined, otherwise clear.',
-    )
-    .exactOptional(),
-  checkTime: time.describe('When the last check ended.').exactOptional(),
-  durationMilliseconds: count.describe('How long the last check took.').exactOptional(),
-  counts: z
-    .object({
-      findings: count.describe('Findings that do harm, or will: all but the benign ones.'),
-      damaged: count.describe('Findings whose harm is done.'),
-      active: count.describe('Findings that do harm now.'),
-      latent: count.describe('Findings that will do harm, for example at the next restart.'),
-      benign: count.describe('Findings that are harmless on this node.'),
-      unknowns: count.describe('What could not be determined.'),
-    })
-    .partial()
-    .describe('Number of findings by state, including those that are not listed.')
-    .exactOptional(),
-  findings: z
-    .array(reportedFinding)
-    .max(REPORTED_FINDINGS_MAX)
-    .describe('The findings of the last check, worst first.')
-    .exactOptional(),
-  findingsNotListed: count
-    .describe('Number of findings left out, because the list has a limit.')
-    .exactOptional(),
-  unknowns: z
-    .array(unknown)
-    .max(REPORTED_UNKNOWNS_MAX)
-    .describe('What the last check could not determine.')
-    .exactOptional(),
-  unknownsNotListed: count
-    .describe('Number of unknowns left out, because the list has a limit.')
-    .exactOptional(),
-  kubeletVersion: line.describe('Version of the kubelet, for example v1.36.3.').exactOptional(),
-  runtimeVersion: line
-    .describe('Container runtime with its version, for example containerd://1.6.20.')
-    .exactOptional(),
-  kubediagVersion: line.describe('Version of the agent that checked the node.').exactOptional(),
-});
+export const nodeReportStatus = z
+  .object({
+    state: z
+      .enum(STATES)
+      .describe(
+        'State of the worst finding: damaged, active or latent. Without one: unknown if something could ' +
+          'not be determined, otherwise clear.',
+      )
+      .exactOptional(),
+    checkTime: time.describe('When the last check ended.').exactOptional(),
+    durationMilliseconds: count.describe('How long the last check took.').exactOptional(),
+    counts: z
+      .object({
+        findings: count.describe('Findings that do harm, or will: all but the benign ones.'),
+        damaged: count.describe('Findings whose harm is done.'),
+        active: count.describe('Findings that do harm now.'),
+        latent: count.describe('Findings that will do harm, for example at the next restart.'),
+        benign: count.describe('Findings that are harmless on this node.'),
+        unknowns: count.describe('What could not be determined.'),
+      })
+      .partial()
+      .describe('Number of findings by state, including those that are not listed.')
+      .exactOptional(),
+    findings: z
+      .array(reportedFinding)
+      .max(REPORTED_FINDINGS_MAX)
+      .describe('The findings of the last check, worst first.')
+      .exactOptional(),
+    findingsNotListed: count
+      .describe('Number of findings left out, because the list has a limit.')
+      .exactOptional(),
+    unknowns: z
+      .array(unknown)
+      .max(REPORTED_UNKNOWNS_MAX)
+      .describe('What the last check could not determine.')
+      .exactOptional(),
+    unknownsNotListed: count
+      .describe('Number of unknowns left out, because the list has a limit.')
+      .exactOptional(),
+    kubeletVersion: line.describe('Version of the kubelet, for example v1.36.3.').exactOptional(),
+    runtimeVersion: line
+      .describe('Container runtime with its version, for example containerd://1.6.20.')
+      .exactOptional(),
+    kubediagVersion: line.describe('Version of the agent that checked the node.').exactOptional(),
+  })
+  .describe('The last check of the node.');
 
 export type NodeReportStatus = z.output<typeof nodeReportStatus>;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { condition, flag, objectName } from './fields.ts';
+import { conditions, flag, objectName, text } from './fields.ts';
 import { NODES_MAX } from './limits.ts';
 import { observedGeneration } from './operation.ts';
 import { ruled } from './rules.ts';
@@ -8,7 +8,7 @@ import { ruled } from './rules.ts';
 const nodeNumber = z.int().min(-2_147_483_648).max(2_147_483_647);
 const nodeMetrics = z.array(nodeNumber).max(NODES_MAX);
 
-export const graphNode = z.object({
+const graphNode = z.object({
   id: nodeNumber
     .describe('Position in the list; the value in a manifest is ignored.')
     .exactOptional(),
@@ -21,9 +21,21 @@ export const graphNode = z.object({
 
 export type GraphNode = z.output<typeof graphNode>;
 
+/** A CEL list of the multiples of a number: [0, 10, 20]. */
+const multiples = (of: number, count: number) =>
+  `[${Array.from({ length: count }, (_, at) => at * of).join(', ')}]`;
+
+/** In CEL, for every position of the list, written as h + t + u: `all` gives an element only. */
+const everyPosition = (test: string) =>
+  `${multiples(100, NODES_MAX / 100)}.all(h, ${multiples(10, 10)}.all(t, ${multiples(1, 10)}.all(u, ` +
+  `h + t + u >= size(self) || ${test})))`;
+
+const AT = 'self[h + t + u]';
+
 /**
  * What the API server can check in a graph. Module `graph` checks more, with better messages, so
- * these rules are not needed here.
+ * these rules are not needed here. A search for cycles and unreachable nodes would exceed the cost
+ * limit of CEL.
  */
 const SEEN_BY_THE_SERVER = [
   [
@@ -31,7 +43,7 @@ const SEEN_BY_THE_SERVER = [
     'the first node is the start and runs nothing: remove its operation and dependences',
   ],
   [
-    "self.all(n, self[0] == n || (has(n.operation) && n.operation != ''))",
+    everyPosition(`h + t + u == 0 || (has(${AT}.operation) && ${AT}.operation != '')`),
     'a node has no operation: name one in every node but the first',
   ],
   [
@@ -39,9 +51,12 @@ const SEEN_BY_THE_SERVER = [
     'an edge leads to a node that does not exist, or back to the first one: use positions from 1 on',
   ],
   [
-    // Only for nodes with an id: a search in the list would exceed the cost limit of CEL.
-    'self.all(n, !has(n.id) || !has(n.to) || !(n.id in n.to) || n.id < 0 || n.id >= size(self) || self[n.id] != n)',
+    everyPosition(`!has(${AT}.to) || !(h + t + u in ${AT}.to)`),
     'a node leads to itself: remove its own position from "to"',
+  ],
+  [
+    'has(self[0].to) && size(self[0].to) > 0',
+    'the first node leads nowhere, so that no step runs: add "to: [1]" to it',
   ],
 ].map(([rule, message]) => ({ rule, message }));
 
@@ -51,17 +66,25 @@ const adjacencyList = ruled(
   [],
 ).meta({ 'x-kubernetes-validations': SEEN_BY_THE_SERVER });
 
-export const operationSetSpec = z.object({ adjacencyList });
+export const operationSetSpec = z
+  .object({ adjacencyList })
+  .describe('The graph. Its steps run along one path at a time, until a path succeeds.');
 
-export const graphPaths = z.array(z.array(graphNode));
+/** In a status nothing is checked again: the cost limit of rules counts every node of every path. */
+export const path = z.array(
+  graphNode.extend({ operation: text.describe('Operation of this step.').exactOptional() }),
+);
+export const graphPaths = z.array(path);
 
-export const operationSetStatus = z.object({
-  ready: flag.describe('Whether the paths belong to the current spec.').exactOptional(),
-  paths: graphPaths
-    .describe('Every path from the start to an end, in the order in which they run.')
-    .exactOptional(),
-  observedGeneration: observedGeneration.exactOptional(),
-  conditions: z.array(condition).exactOptional(),
-});
+export const operationSetStatus = z
+  .object({
+    ready: flag.describe('Whether the paths belong to the current spec.').exactOptional(),
+    paths: graphPaths
+      .describe('Every path from the start to an end, in the order in which they run.')
+      .exactOptional(),
+    observedGeneration: observedGeneration.exactOptional(),
+    conditions: conditions.exactOptional(),
+  })
+  .describe('Whether the graph can run, and its paths.');
 
 export type OperationSetSpec = z.output<typeof operationSetSpec>;

@@ -36,7 +36,7 @@ const path = patterned(text.max(PATH_CHARACTERS_MAX), ABSOLUTE, {
   what: 'does not start with "/"',
   fix: 'write the path of the processor, as in "/processor/podDetailCollector"',
 }).describe('Path, with an optional query.');
-const scheme = z.enum(['http', 'https']);
+const scheme = z.enum(['http', 'https']).describe('Scheme of the URL.');
 
 // LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t... is "-----BEGIN CERTIFICATE-----"
 const CERTIFICATES = /^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t[A-Za-z0-9+/]*={0,2}$/;
@@ -122,7 +122,17 @@ const functionRunner = z
       .enum(['Python3', 'python3', 'golang-http'])
       .describe('Python3: handler(context) of function.py returns a dict of strings.'),
   })
-  .describe('Runs a function.');
+  .describe('Runs a function.')
+  // The check of steps reports it here, with the place of the file list.
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: "self.runtime != 'Python3' || 'function.py' in self.codeSource",
+        message:
+          'the function cannot run, there is no file function.py: define handler(context) in a file of that name',
+      },
+    ],
+  });
 
 const timeoutSeconds = z
   .int()
@@ -171,7 +181,9 @@ const processor = ruled(
     function: functionRunner.exactOptional(),
     externalIP: ip.exactOptional(),
     externalAddress: address.exactOptional(),
-    externalPort: port.exactOptional(),
+    externalPort: port
+      .describe('Port of the server, in manifests of KubeDiag v0.2.0.')
+      .exactOptional(),
     // No default for the flat form: it would be a second way beside the structured ones.
     path: path.exactOptional(),
     scheme: scheme.exactOptional(),
@@ -180,19 +192,21 @@ const processor = ruled(
   rules,
 );
 
-const hostPath = z.object({ path: text });
+const hostPath = z.object({ path: text.describe('No effect.') }).describe('No effect.');
 
-export const operationSpec = z.object({
-  processor,
-  dependences: z
-    .array(text)
-    .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
-    .exactOptional(),
-  storage: z
-    .object({ hostPath: hostPath.exactOptional() })
-    .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
-    .exactOptional(),
-});
+export const operationSpec = z
+  .object({
+    processor,
+    dependences: z
+      .array(text)
+      .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
+      .exactOptional(),
+    storage: z
+      .object({ hostPath: hostPath.exactOptional() })
+      .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
+      .exactOptional(),
+  })
+  .describe('The step.');
 
 export type OperationSpec = z.output<typeof operationSpec>;
 

@@ -36,13 +36,17 @@ export function ruled<S extends z.ZodType>(
   return checked.meta({ description, ...extra }) as S;
 }
 
-/** A text that must match a pattern, which the API server checks as well. */
+/**
+ * A text that must match a pattern. For the API server it is a rule and not a `pattern`, because the
+ * server would print the pattern in place of the fix.
+ */
 export function patterned(
   schema: z.ZodString,
   pattern: RegExp,
   { what, fix }: { readonly what: string; readonly fix: string },
 ): z.ZodString {
+  const validation = { rule: `self.matches(r'${pattern.source}')`, message: `${what}: ${fix}` };
   return schema
     .refine((value) => pattern.test(value), { error: what, params: { fix } })
-    .meta({ pattern: pattern.source });
+    .meta({ 'x-kubernetes-validations': [validation] });
 }

@@ -1,6 +1,3 @@
-/** Of the text of a pattern. Usual ones have a few dozen. */
-export const PATTERN_CHARACTERS_MAX = 1_024;
-
 /** Instructions of a compiled pattern: "a{900}" has 900. */
 export const PATTERN_STEPS_MAX = 2_000;
 
@@ -9,9 +6,6 @@ export const PATTERN_STEPS_MAX = 2_000;
  * comparison. A usual pattern of twenty instructions can be compared with the longest texts.
  */
 export const COMPARISON_MAX = 2_000_000;
-
-/** Patterns of one Trigger. */
-export const PATTERNS_MAX = 100;
 
 /** Of one string in an alert, such as a label or a description. */
 export const TEXT_CHARACTERS_MAX = 16_384;

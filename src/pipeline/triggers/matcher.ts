@@ -1,14 +1,10 @@
 import { RE2JS } from 're2js';
 import { textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
+import { PATTERN_CHARACTERS_MAX, PATTERNS_MAX } from '../api/limits.ts';
 import { type Place, type Problem, problem } from '../api/problem.ts';
 import type { TriggerSpec } from '../api/trigger.ts';
-import {
-  COMPARISON_MAX,
-  PATTERN_CHARACTERS_MAX,
-  PATTERN_STEPS_MAX,
-  PATTERNS_MAX,
-} from './limits.ts';
+import { COMPARISON_MAX, PATTERN_STEPS_MAX } from './limits.ts';
 
 type SourceTemplate = TriggerSpec['sourceTemplate'];
 
