@@ -10,11 +10,11 @@ import type {
   StoreEvent,
   WatchOptions,
 } from '../store/store.ts';
-import { answerOf } from '../store/store-answer.ts';
 import { StoreError } from '../store/store-error.ts';
 import { keyOf, namespaceOf } from '../store/stored-object.ts';
 import type { KubeClient, KubeRequest } from './kube-client.ts';
 import { listPages } from './list-pages.ts';
+import { objectAt } from './objects.ts';
 
 /** The store on an API server. */
 export function kubeStore(client: KubeClient): Store {
@@ -31,10 +31,8 @@ export function kubeStore(client: KubeClient): Store {
       return write('POST', object, collectionPath(key.kind, namespaceOf(key)));
     },
     get: async (key) => {
-      const answer = await answerOf(client.request({ method: 'GET', path: objectPath(key) }));
-      if (answer.ok) return objectIn(answer.value, key.kind);
-      if (answer.error.reason === 'NotFound') return undefined;
-      throw answer.error;
+      const found = await objectAt(client, objectPath(key));
+      return found === undefined ? undefined : objectIn(found, key.kind);
     },
     list: async (kind, selection) => {
       const { objects, resourceVersion } = await each(kind, selection);

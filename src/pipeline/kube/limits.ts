@@ -34,3 +34,16 @@ export const CREDENTIALS_BYTES_MAX = 1024 * 1024;
 
 /** The longest that a server may ask us to wait. */
 export const RETRY_AFTER_MAX_MS = 300_000;
+
+/** Writers that may overtake us before an attempt at a Lease is given up. */
+export const LEASE_CONFLICTS_MAX = 3;
+
+/** The same event again within this time counts on, instead of being a new one. As in client-go. */
+export const EVENT_SERIES_MS = 360_000;
+
+/** Events that are remembered; a forgotten one starts a new series. */
+export const EVENTS_REMEMBERED_MAX = 512;
+
+/** Limits of the API. */
+export const EVENT_NOTE_BYTES_MAX = 1024;
+export const EVENT_WORD_CHARACTERS_MAX = 128;

@@ -1,0 +1,172 @@
+import { fieldAt, isObject, numberAt, textAt } from '../../lib/std/json.ts';
+import { sleepUntilStopped } from '../store/sleep-until-stopped.ts';
+import type { OwnerReference } from '../store/store.ts';
+import { answerOf, spread } from '../store/store-answer.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { KubeClient } from './kube-client.ts';
+import { LEASE_CONFLICTS_MAX } from './limits.ts';
+import { microTime, objectAt } from './objects.ts';
+
+export interface LeaseOptions {
+  readonly namespace: string;
+  readonly name: string;
+  /** Who we are, such as "web-3". */
+  readonly holder: string;
+  /** Somebody else may take the Lease when it was not renewed for so long. */
+  readonly durationSeconds: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly now?: () => Date;
+}
+
+export interface SeenLease {
+  readonly holder: string;
+  readonly durationSeconds: number;
+  /** How long we have seen it unchanged. */
+  readonly unchangedMs: number;
+}
+
+/**
+ * What to do with a Lease. Its times are never compared with our clock, which may be wrong: it has
+ * expired when we have seen it unchanged for its duration.
+ */
+export function decideLease(
+  lease: SeenLease | undefined,
+  holder: string,
+): 'create' | 'renew' | 'acquire' | 'wait' {
+  if (!lease) return 'create';
+  if (lease.holder === holder) return 'renew';
+  const isFree = lease.holder === '' || lease.unchangedMs >= lease.durationSeconds * 1000;
+  return isFree ? 'acquire' : 'wait';
+}
+
+/** A Lease that one of several processes holds. Every write is a compare-and-swap. */
+export class Lease {
+  readonly #client: KubeClient;
+  readonly #options: LeaseOptions;
+  readonly #now: () => Date;
+  /** Our last write. */
+  #written: unknown;
+  #seenVersion: string | undefined;
+  #seenAt = 0;
+  #heldUntil = 0;
+
+  constructor(client: KubeClient, options: LeaseOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#now = options.now ?? (() => new Date());
+  }
+
+  /** Nobody else can hold it now. */
+  get isHeld(): boolean {
+    return performance.now() < this.#heldUntil;
+  }
+
+  /** Acquires or renews it, in one attempt. Says whether we hold it. */
+  async hold(): Promise<boolean> {
+    for (let conflicts = 0; conflicts < LEASE_CONFLICTS_MAX; conflicts += 1) {
+      const begun = performance.now();
+      const lease = this.#written ?? (await objectAt(this.#client, this.#path()));
+      const decision = decideLease(lease === undefined ? undefined : this.#seen(lease), this.#me);
+      if (decision === 'wait') return false;
+      const answer = await answerOf(this.#write(decision, lease));
+      if (answer.ok) {
+        this.#written = answer.value;
+        this.#heldUntil = begun + this.#options.durationSeconds * 1000;
+        return true;
+      }
+      // Somebody else has written, or our own write had happened although its answer was lost.
+      this.#written = undefined;
+      const { reason } = answer.error;
+      const isOvertaken = ['Conflict', 'AlreadyExists', 'NotFound'].includes(reason);
+      if (!isOvertaken) throw answer.error;
+    }
+    return false;
+  }
+
+  /** Lets the next one have it at once. */
+  async release(): Promise<void> {
+    this.#heldUntil = 0;
+    const lease = this.#written ?? (await objectAt(this.#client, this.#path()));
+    this.#written = undefined;
+    if (textAt(lease, 'spec', 'holderIdentity') !== this.#me) return;
+    const spec = { ...specOf(lease), holderIdentity: '', renewTime: microTime(this.#now()) };
+    const answer = await answerOf(this.#put(lease, spec));
+    const isGone = answer.ok || ['Conflict', 'NotFound'].includes(answer.error.reason);
+    if (!isGone) throw answer.error;
+  }
+
+  get #me(): string {
+    return this.#options.holder;
+  }
+
+  #seen(lease: unknown): SeenLease {
+    const version = textAt(lease, 'metadata', 'resourceVersion');
+    if (version !== this.#seenVersion) {
+      this.#seenVersion = version;
+      this.#seenAt = performance.now();
+    }
+    return {
+      holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
+      durationSeconds: numberAt(lease, 'spec', 'leaseDurationSeconds') ?? 0,
+      unchangedMs: performance.now() - this.#seenAt,
+    };
+  }
+
+  #write(decision: 'create' | 'renew' | 'acquire', lease: unknown): Promise<unknown> {
+    const { durationSeconds, labels, ownerReferences, name, namespace } = this.#options;
+    const now = microTime(this.#now());
+    const renewed = { leaseDurationSeconds: durationSeconds, renewTime: now };
+    if (decision === 'renew') return this.#put(lease, { ...specOf(lease), ...renewed });
+    const acquired = { ...renewed, holderIdentity: this.#me, acquireTime: now };
+    if (decision === 'acquire') {
+      const leaseTransitions = (numberAt(lease, 'spec', 'leaseTransitions') ?? 0) + 1;
+      return this.#put(lease, { ...specOf(lease), ...acquired, leaseTransitions });
+    }
+    return this.#client.request({
+      method: 'POST',
+      path: this.#path(''),
+      body: {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name, namespace, labels, ownerReferences },
+        spec: { ...acquired, leaseTransitions: 0 },
+      },
+    });
+  }
+
+  #put(lease: unknown, spec: object): Promise<unknown> {
+    if (!isObject(lease)) throw new StoreError('ServiceUnavailable', 'Lease: malformed answer');
+    return this.#client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } });
+  }
+
+  #path(name = `/${this.#options.name}`): string {
+    return `/apis/coordination.k8s.io/v1/namespaces/${this.#options.namespace}/leases${name}`;
+  }
+}
+
+function specOf(lease: unknown): object {
+  const spec = fieldAt(lease, 'spec');
+  return isObject(spec) ? spec : {};
+}
+
+interface KeepLeaseOptions {
+  readonly intervalMs: number;
+  readonly stop: AbortSignal;
+  readonly onError?: ((message: string) => void) | undefined;
+}
+
+/** Renews a Lease until `stop`, and then releases it. */
+export async function keepLease(
+  lease: Lease,
+  { intervalMs, stop, onError }: KeepLeaseOptions,
+): Promise<void> {
+  while (!stop.aborted) {
+    const answer = await answerOf(lease.hold());
+    if (!answer.ok) onError?.(answer.error.message);
+    // A failed attempt is repeated while the Lease is still ours.
+    await sleepUntilStopped(spread(answer.ok ? intervalMs : intervalMs / 4), stop);
+  }
+  const released = await answerOf(lease.release());
+  if (!released.ok) onError?.(released.error.message);
+}

@@ -1,0 +1,34 @@
+import { answerOf } from '../store/store-answer.ts';
+import type { KubeClient } from './kube-client.ts';
+
+/** The object at a path; undefined if it does not exist. */
+export async function objectAt(client: KubeClient, path: string): Promise<unknown> {
+  const answer = await answerOf(client.request({ method: 'GET', path }));
+  if (answer.ok) return answer.value;
+  if (answer.error.reason === 'NotFound') return undefined;
+  throw answer.error;
+}
+
+/**
+ * Server-side apply: the fields of the object belong to the manager from now on, whoever had them, and
+ * those that it gave last time and not now are removed.
+ */
+export function applyObject(
+  client: KubeClient,
+  path: string,
+  object: object,
+  fieldManager: string,
+): Promise<unknown> {
+  return client.request({
+    method: 'PATCH',
+    path,
+    query: { fieldManager, force: 'true' },
+    contentType: 'application/apply-patch+yaml',
+    body: object,
+  });
+}
+
+/** A time with microseconds, as Leases and Events have it. */
+export function microTime(time: Date): string {
+  return time.toISOString().replace('Z', '000Z');
+}
