@@ -121,7 +121,8 @@ test('writes Events that kubectl describe finds, as a series', async () => {
   });
   const items = listAt(found, 'items') ?? [];
   expect(items).toHaveLength(2);
-  expect(items.map((item) => fieldAt(item, 'series', 'count')).toSorted()).toEqual([3, undefined]);
+  const counts = items.map((item) => fieldAt(item, 'series', 'count'));
+  expect(new Set(counts)).toEqual(new Set([3, undefined]));
 });
 
 test('applies fields as their owner, and removes those that are no longer given', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
+import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import type { KubeCredentials } from '../../src/pipeline/kube/kube-access.ts';
 import { type KubeClient, openKubeClient } from '../../src/pipeline/kube/kube-client.ts';
 import { answerOf } from '../../src/pipeline/store/store-answer.ts';
@@ -57,10 +58,10 @@ export async function startApiServer(): Promise<ApiServer> {
   if ('missing' in binaries) throw new Error(binaries.missing);
   if ('missing' in packages) throw new Error(packages.missing);
   if ('missing' in faketime) throw new Error(faketime.missing);
-  const library = join(faketime.root, 'usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1');
-  if (!existsSync(library)) throw new Error(`${library} is not there`);
+  const [library] = globSync('usr/lib/*/faketime/libfaketime.so.1', { cwd: faketime.root });
+  if (library === undefined) throw new Error('libfaketime.so.1 is not in its package');
   const clock = (offset: string) => ({
-    LD_PRELOAD: library,
+    LD_PRELOAD: join(faketime.root, library),
     FAKETIME: offset,
     // Timers go on as usual.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
@@ -188,13 +189,11 @@ async function readyServer(given: {
   const credentials = { ca, cert, key };
   const server = `https://127.0.0.1:${port.number}`;
   const client = openKubeClient({ server, credentials: async () => credentials });
-  const ready = async () => {
-    await until([etcd, part], 'the API server is ready', async () => {
-      const path = '/api/v1/namespaces/default';
+  const answers = (path: string) =>
+    until([etcd, part], `${path} is served`, async () => {
       return (await answerOf(client.request({ method: 'GET', path }))).ok;
     });
-  };
-  await ready();
+  await answers('/api/v1/namespaces/default');
   await Promise.all([
     ...NAMESPACES.slice(1).map((name) =>
       client.request({
@@ -203,7 +202,7 @@ async function readyServer(given: {
         body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
       }),
     ),
-    createCrds(client, [etcd, part]),
+    createCrds(client, answers),
   ]);
   return {
     server,
@@ -214,7 +213,7 @@ async function readyServer(given: {
     part,
     socket: sockets.api,
     clock,
-    ready,
+    ready: () => answers(`/apis/${API_VERSION}/diagnoses`),
     clear: () => clear(client),
     compact: async () => compact(client, sockets.etcd),
     stop: async () => {
@@ -227,20 +226,16 @@ async function readyServer(given: {
 
 const CRD_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-async function createCrds(client: KubeClient, parts: readonly Part[]): Promise<void> {
+async function createCrds(
+  client: KubeClient,
+  answers: (path: string) => Promise<void>,
+): Promise<void> {
   const files = await readdir(CRDS);
-  const crds = await Promise.all(
-    files.map(async (file) => parse(await readFile(join(CRDS, file), 'utf8')) as unknown),
-  );
   await Promise.all(
-    crds.map(async (body) => {
+    files.map(async (file) => {
+      const body = parse(await readFile(join(CRDS, file), 'utf8')) as unknown;
       await client.request({ method: 'POST', path: CRD_PATH, body });
-      const name = textAt(body, 'metadata', 'name') ?? '';
-      await until(parts, `${name} is served`, async () => {
-        const [plural, group] = [name.split('.')[0], textAt(body, 'spec', 'group')];
-        const path = `/apis/${group}/v1/${plural}`;
-        return (await answerOf(client.request({ method: 'GET', path }))).ok;
-      });
+      await answers(`/apis/${API_VERSION}/${textAt(body, 'spec', 'names', 'plural')}`);
     }),
   );
 }
@@ -249,11 +244,10 @@ async function clear(client: KubeClient): Promise<void> {
   const crds = await client.request({ method: 'GET', path: CRD_PATH });
   for (const crd of listAt(crds, 'items') ?? []) {
     const plural = textAt(crd, 'spec', 'names', 'plural');
-    const group = textAt(crd, 'spec', 'group');
     const isNamespaced = fieldAt(crd, 'spec', 'scope') === 'Namespaced';
     const places = isNamespaced ? NAMESPACES.map((name) => `namespaces/${name}/`) : [''];
     for (const place of places) {
-      const path = `/apis/${group}/v1/${place}${plural}`;
+      const path = `/apis/${API_VERSION}/${place}${plural}`;
       await client.request({ method: 'DELETE', path });
       const left = await client.request({ method: 'GET', path });
       for (const object of listAt(left, 'items') ?? []) {

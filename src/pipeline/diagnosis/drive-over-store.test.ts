@@ -22,6 +22,25 @@ test('waits for a store that fails temporarily, and repeats no step', async () =
   expect(walk.errors).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
 });
 
+test('repeats no step when writes happen and their answers are lost', async () => {
+  const walk = await walkOf('abc');
+  const { store } = walk;
+  let writes = 0;
+  walk.store = storeWith(store, {
+    updateStatus: async (object) => {
+      const stored = await store.updateStatus(object);
+      writes += 1;
+      // The second attempt is a conflict with the first one.
+      if (writes % 3 !== 0) throw new StoreError('ServiceUnavailable', 'connection reset');
+      return stored;
+    },
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b', 'c']);
+  expect(await walk.status()).toMatchObject({ phase: 'Succeeded' });
+  expect(writes).toBeGreaterThan(3);
+});
+
 test('waits when a read of an Operation or the last write fails temporarily', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
