@@ -10,8 +10,8 @@ export async function objectAt(client: KubeClient, path: string): Promise<unknow
 }
 
 /**
- * Server-side apply: the fields of the object belong to the manager from now on, whoever had them, and
- * those that it gave last time and not now are removed.
+ * Server-side apply: the manager owns the fields of the object from now on. Fields that it gave last
+ * time and not now are removed.
  */
 export function applyObject(
   client: KubeClient,

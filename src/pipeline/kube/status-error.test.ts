@@ -29,7 +29,8 @@ test.each([
 ])('%i %j is %s', (code, status, reason) => {
   const error = errorOfAnswer('GET /a', code, status);
   expect(error.reason).toBe(reason);
-  expect(isTemporary(error)).toBe(['ServiceUnavailable', 'TooManyRequests'].includes(reason));
+  const temporary = ['ServiceUnavailable', 'TooManyRequests', 'Unauthorized'];
+  expect(isTemporary(error)).toBe(temporary.includes(reason));
 });
 
 test('says what was asked and what the server says', () => {
