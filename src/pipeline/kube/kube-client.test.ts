@@ -213,6 +213,12 @@ test.each([
   expect(await watched(client.watch('/a', {}, never))).toEqual([{ a: 1 }]);
 });
 
+test('a watch that does not begin is a temporary error', async () => {
+  const { client } = await clientOf(() => {}, { requestMs: 200 });
+  const late = { reason: 'ServiceUnavailable', message: 'GET /a: no answer within 0.2 s' };
+  await expect(watched(client.watch('/a', {}, never))).rejects.toMatchObject(late);
+});
+
 test('a watch rejects an event that is too large', async () => {
   const { client } = await clientOf((_, response) => {
     response.write(`{"a":1}\n"${'a'.repeat(EVENT_BYTES_MAX)}`);

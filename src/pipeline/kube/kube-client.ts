@@ -52,6 +52,8 @@ export interface KubeClient {
 export interface KubeClientOptions {
   /** Of this program, for the audit log of the server. */
   readonly version?: string;
+  /** Time limit for an answer, and for the begin of a watch. */
+  readonly requestMs?: number;
   /** How long a watch lasts, and how long it may be silent. */
   readonly watchSeconds?: { readonly min: number; readonly max: number };
   readonly watchGraceMs?: number;
@@ -62,7 +64,7 @@ export interface KubeClientOptions {
 export function openKubeClient(access: KubeAccess, options: KubeClientOptions = {}): KubeClient {
   const connections = new Connections(access, options.version);
   return {
-    request: (request) => requestOver(connections, request),
+    request: (request) => requestOver(connections, request, options),
     watch: (path, query, stop) => watchOver(connections, path, query, stop, options),
     close: () => connections.close(),
   };
@@ -134,14 +136,15 @@ class Connections {
   }
 }
 
-async function requestOver(connections: Connections, request: KubeRequest): Promise<unknown> {
-  const { timeoutMs = REQUEST_MS, stop } = request;
+async function requestOver(
+  connections: Connections,
+  request: KubeRequest,
+  { requestMs = REQUEST_MS }: KubeClientOptions,
+): Promise<unknown> {
+  const { timeoutMs = requestMs, stop } = request;
   const what = `${request.method} ${request.path}`;
   const exchange = new Exchange(connections, request, stop);
-  const timer = setTimeout(() => {
-    exchange.end(`no answer within ${timeoutMs / 1000} s`);
-    connections.closeIdle();
-  }, timeoutMs);
+  const timer = setTimeout(() => exchange.endLate(timeoutMs), timeoutMs);
   try {
     const response = await exchange.answered();
     if (!isGood(response)) throw await rejection(what, response);
@@ -167,6 +170,7 @@ async function* watchOver(
   query: Query,
   stop: AbortSignal,
   {
+    requestMs = REQUEST_MS,
     watchSeconds: { min, max } = { min: WATCH_SECONDS_MIN, max: WATCH_SECONDS_MAX },
     watchGraceMs = WATCH_GRACE_MS,
     watchIdleMs = WATCH_IDLE_MS,
@@ -180,10 +184,13 @@ async function* watchOver(
     () => exchange.end('the server ends no watch'),
     seconds * 1000 + watchGraceMs,
   );
+  // The server answers at once and sends the events later.
+  const beginTimer = setTimeout(() => exchange.endLate(requestMs), requestMs);
   const what = `watch ${path}`;
   let response: IncomingMessage | undefined;
   try {
     response = await exchange.answered(watchIdleMs);
+    clearTimeout(beginTimer);
     if (!isGood(response)) throw await rejection(what, response);
     for await (const line of linesOf(response, EVENT_BYTES_MAX)) {
       const event = jsonValue(line)?.value;
@@ -197,6 +204,7 @@ async function* watchOver(
     if (!stop.aborted && !isCut) throw exchange.errorOf(error);
   } finally {
     clearTimeout(timer);
+    clearTimeout(beginTimer);
     exchange.leave();
     exchange.end('the watch has ended');
   }
@@ -232,6 +240,12 @@ class Exchange {
   end(why: string): void {
     this.#why ??= why;
     this.#call?.destroy();
+  }
+
+  /** The connections that nobody uses may be dead as well. */
+  endLate(limitMs: number): void {
+    this.end(`no answer within ${limitMs / 1000} s`);
+    this.#connections.closeIdle();
   }
 
   leave(): void {
