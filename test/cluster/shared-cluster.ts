@@ -5,6 +5,7 @@ import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-c
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
+import { uninstall, waitUntilUninstalled } from './installation.ts';
 
 /** A pod that ignores SIGTERM is killed after a second; then its volumes have to be unmounted. */
 const RENEW_MS = 90_000;
@@ -88,6 +89,7 @@ async function complete(cluster: Cluster): Promise<void> {
 }
 
 async function makeEmpty(cluster: Cluster): Promise<void> {
+  await uninstall(cluster);
   // From here on nobody makes pods in them. They go by themselves, some time after their pods.
   await cluster.kubectl('delete', 'namespace', '--wait=false', `--selector=${LABEL}`);
   await cluster.kubectl('delete', 'deployment,daemonset', '--all', '--namespace=default');
@@ -101,6 +103,7 @@ async function makeEmpty(cluster: Cluster): Promise<void> {
     ]);
     return answers.every(({ code, stdout }) => code === 0 && stdout === '');
   });
+  await waitUntilUninstalled(cluster);
 }
 
 async function until(

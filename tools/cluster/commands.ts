@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { findBinariesOfAll } from './binaries.ts';
+import { builtExecutable, importImages, writeImages } from './import-images.ts';
 import {
   claim,
+  folderOf,
   isAlive,
   type KnownCluster,
   type KnownNode,
@@ -18,7 +20,8 @@ import {
   takeDown,
   write,
 } from './known-clusters.ts';
-import { inThisFolder, personsEnvironment } from './node.ts';
+import { inThisFolder, personsEnvironment, type RunOptions, runOnNode } from './node.ts';
+import { nodePackages } from './node-packages.ts';
 
 const CHECK_INTERVAL_MS = 100;
 /** What a shell says of a command that a signal ended, plus the number of the signal. */
@@ -88,6 +91,32 @@ async function upAlone(name: string, options: ClusterCommandOptions): Promise<nu
     `${binaries.length > 1 ? 'nodes' : 'node'} ready after ${((Date.now() - started) / 1000).toFixed(1)} s`,
   );
   report(ready);
+  return 0;
+}
+
+/** Imports the images again, because the executable was built again. */
+export async function load(name: string): Promise<number> {
+  const known = await read(name);
+  if (!known?.ready || !isAlive(known.supervisor)) {
+    console.error(`"${name}" is not up`);
+    return 1;
+  }
+  const packages = await nodePackages();
+  if ('missing' in packages) {
+    console.error(packages.missing);
+    return 1;
+  }
+  const { kubeconfig, nodes } = known.ready;
+  const archives = await writeImages(folderOf(name), packages, builtExecutable());
+  for (const node of nodes) {
+    const run = (command: readonly string[], options?: RunOptions) =>
+      runOnNode({ ...node, kubeconfig }, command, options);
+    if (!(await importImages({ run }, archives, packages))) {
+      console.error(`${node.name}: the images cannot be imported: does containerd run?`);
+      return 1;
+    }
+  }
+  console.error('The nodes have the images. A pod that runs keeps the old one: delete it.');
   return 0;
 }
 

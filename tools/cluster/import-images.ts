@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PLACES } from '../../lab/places.ts';
@@ -5,6 +6,13 @@ import { BUSYBOX_IMAGE, busyboxImage } from '../../test/rig/busybox-image.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import { imagePackages, kubediagImage } from '../image/kubediag-image.ts';
 import { type ClusterNode, POD_IMAGE } from './node.ts';
+
+const EXECUTABLE = join(import.meta.dirname, '../../dist/kubediag');
+
+/** What `npm run build` made, if it was run. */
+export function builtExecutable(): string | undefined {
+  return existsSync(EXECUTABLE) ? EXECUTABLE : undefined;
+}
 
 /** Writes the archives of all images that pods and their sandboxes can run. */
 export async function writeImages(
@@ -26,7 +34,7 @@ export async function writeImages(
 
 /** Nothing is pulled: pods run from what is imported here. False while containerd does not answer. */
 export async function importImages(
-  node: ClusterNode,
+  node: Pick<ClusterNode, 'run'>,
   archives: readonly string[],
   { root, environment }: UnpackedPackages,
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { build, down, runInside, status, up } from './commands.ts';
+import { build, down, load, runInside, status, up } from './commands.ts';
 import { isName } from './known-clusters.ts';
 import { CURRENT } from './kubernetes-recipes.ts';
 import { NODES_MAX } from './network.ts';
@@ -8,6 +8,7 @@ const USAGE = `A real Kubernetes cluster, in namespaces of its own. See docs/clu
 
   npm run cluster -- up     [--name N] [--nodes N] [--kubelet VERSION|PATH[,...]] [--assets DIR]
   npm run cluster -- run    [--name N] [--node NODE] -- COMMAND...
+  npm run cluster -- load   [--name N]
   npm run cluster -- status [--name N]
   npm run cluster -- down   [--name N]
   npm run cluster -- build  [--kubelet VERSION[,...]] [--assets DIR]
@@ -54,6 +55,8 @@ async function main(words: readonly string[]): Promise<number> {
       return status(values.name);
     case 'run':
       return command.length > 0 ? runInside(name, node, command) : wrong('run what? -- COMMAND');
+    case 'load':
+      return load(name);
     case 'build':
       return build({ kubelets, assets });
     default:

@@ -98,23 +98,8 @@ export class RunningNode implements ClusterNode {
     return join(`/proc/${this.pid}/root`, path);
   }
 
-  async run(command: readonly string[], options: RunOptions = {}): Promise<Ended> {
-    const { input = '', environment = {}, limitMs = COMMAND_MS } = options;
-    // The limit is enforced inside: from here only the program that enters could be killed.
-    const limit = ['timeout', '--signal=KILL', String(limitMs / 1000)];
-    const child = spawn('env', [...this.enter, ...limit, ...inThisFolder(command)], {
-      env: { ...personsEnvironment(this.#facts), ...environment },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    // A command that ends without reading closes the pipe, which is no failure of ours.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close') as Promise<[number | null]>,
-    ]);
-    return { code, stdout, stderr };
+  run(command: readonly string[], options?: RunOptions): Promise<Ended> {
+    return runOnNode({ ...this.#facts, enter: this.enter }, command, options);
   }
 
   /** The same node for somebody with another kubeconfig. */
@@ -125,6 +110,29 @@ export class RunningNode implements ClusterNode {
   stop(): Promise<void> {
     return this.#facts.namespaces.stop();
   }
+}
+
+/** Runs a command on a node, in the caller's directory. */
+export async function runOnNode(
+  node: Pick<NodeFacts, 'kubeconfig' | 'programs'> & Pick<ClusterNode, 'enter'>,
+  command: readonly string[],
+  { input = '', environment = {}, limitMs = COMMAND_MS }: RunOptions = {},
+): Promise<Ended> {
+  // The limit is enforced inside: from here only the program that enters could be killed.
+  const limit = ['timeout', '--signal=KILL', String(limitMs / 1000)];
+  const child = spawn('env', [...node.enter, ...limit, ...inThisFolder(command)], {
+    env: { ...personsEnvironment(node), ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // A command that ends without reading closes the pipe, which is no failure of ours.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
 }
 
 /** Entering ends in the "/" of the namespaces; a directory that they do not have is left. */

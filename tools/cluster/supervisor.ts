@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { builtExecutable } from './import-images.ts';
 import { folderOf, writeReady } from './known-clusters.ts';
 import { startCluster } from './start-cluster.ts';
-
-const EXECUTABLE = join(import.meta.dirname, '../../dist/kubediag');
 
 /**
  * The process that `up` leaves behind. The cluster lives as long as it does: it ends with a signal,
@@ -20,7 +17,7 @@ async function keep(name: string, kubelets: readonly string[], assets: string): 
     scratch: folderOf(name),
     log: console.log,
     signal: stopping.signal,
-    executable: existsSync(EXECUTABLE) ? EXECUTABLE : undefined,
+    executable: builtExecutable(),
     nodes: kubelets.map((kubelet) => ({ kubelet })),
     ...(assets ? { assets } : {}),
   });
