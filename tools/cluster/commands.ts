@@ -116,7 +116,7 @@ export async function load(name: string): Promise<number> {
       return 1;
     }
   }
-  console.error('The nodes have the images. A pod that runs keeps the old one: delete it.');
+  console.error('The nodes have the images. Delete the pods that still run the old one.');
   return 0;
 }
 
