@@ -50,6 +50,7 @@ export class SyntheticRepair {
   readonly stored: string[] = [];
   /** Pods that an earlier action saw to be gone, each with its finding. */
   readonly seenGone = new Set<string>();
+  actionsInLastHour = 0;
   /** Called in the act, before it answers. */
   inAct: () => void = () => {};
 
@@ -135,6 +136,7 @@ export class SyntheticRepair {
           this.log.push(outcome.state);
         },
         hasSeenGone: (podUid, finding) => this.seenGone.has(`${podUid} ${finding}`),
+        actionsInLastHour: async () => this.actionsInLastHour,
         keep: async (name: string, text: string) => {
           this.log.push(`keep ${name}`);
           this.stored.push(text);

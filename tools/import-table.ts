@@ -199,20 +199,10 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     layer: 'hosts',
     does: 'the executor of a cluster: checks and repairs this node for the agent; has no credential and does not listen',
     imports: [
-      ...[
-        'std',
-        'state',
-        'process',
-        'model',
-        'evidence',
-        'recording',
-        'faults',
-        'checkup',
-        'repair',
-      ],
-      ...['api', 'graph', 'steps', 'operations', 'diagnosis', 'channel', 'local-node'],
+      ...['std', 'state', 'model', 'evidence', 'repair'],
+      ...['steps', 'operations', 'diagnosis', 'channel', 'local-node'],
     ],
-    packages: ['yaml', 'zod'],
+    packages: ['zod'],
   },
   cli: {
     layer: 'hosts',

@@ -88,6 +88,7 @@ function executor(version: string): object {
     image: deployedImage(version),
     ...supervised(
       'executor',
+      '--node-name=$(NODE_NAME)',
       '--host-root=/host',
       `--socket=${SOCKET}`,
       `--state-dir=${STATE_DIRECTORY}`,
@@ -134,6 +135,15 @@ const VOLUMES = [
   { name: 'policy', configMap: { name: POLICY } },
 ];
 
+/** docs/executor.md describes it. */
+const POLICY_FILE = `# What may be done on the nodes. See docs/executor.md; a change takes effect at once.
+actions: All
+actionsPerHour: 20
+scripts: Deny
+profilers: Deny
+servers: []
+`;
+
 const SELECTOR = { 'app.kubernetes.io/name': AGENT_ACCOUNT };
 
 /** The policy of the executors, and the pod that runs on every node. */
@@ -144,7 +154,7 @@ export const daemonSet = (version: string): readonly ManifestDocument[] => [
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: POLICY, namespace: NAMESPACE, labels: LABELS },
-      data: { 'policy.yaml': '{}\n' },
+      data: { 'policy.yaml': POLICY_FILE },
     },
   },
   {

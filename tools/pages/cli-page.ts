@@ -8,7 +8,9 @@ import { code, fenced, tableOf } from './markdown.ts';
 /** The command line with the commands of the lab, to read and not to run. */
 export function wholeProgram(): Program {
   const serve = async () => (await import('../../src/hosts/serve/serve.ts')).serve;
-  return new Program(commandSections(serve, labCommands));
+  const executor = async () =>
+    (await import('../../src/hosts/executor/run-executor.ts')).runExecutor;
+  return new Program(commandSections({ serve, executor }, labCommands));
 }
 
 /** docs/reference/cli.md: the `--help` of all commands on one page. */

@@ -30,7 +30,7 @@ async function codeOf(args: readonly string[], hosts: OtherHosts): Promise<numbe
     return EXIT.clear;
   }
   const labCommands = args.includes('lab') ? await hosts.lab() : [];
-  const program = new Program(commandSections(hosts.serve, labCommands));
+  const program = new Program(commandSections(hosts, labCommands));
   try {
     const asked = normalizeArguments(
       args,

@@ -15,27 +15,29 @@ export interface ManagedNode {
   readonly access: NodeAccess;
   readonly settings: SnapshotOptions;
   readonly stateFolder: string;
+  /** What may be repaired, asked before each repair. Absent: everything, as often as wanted. */
+  readonly repairLimits?: () => Promise<Pick<RepairOptions, 'permitted' | 'actionsPerHour'>>;
 }
 
 /** Opens the repair. The caller leaves the node open until the repair is closed. */
-export function openRepairOn(node: LiveNode, managed: ManagedNode): Promise<OpenRepair> {
-  return openRepair(repairOptions(node, managed));
+export async function openRepairOn(node: LiveNode, managed: ManagedNode): Promise<OpenRepair> {
+  return openRepair(await repairOptions(node, managed));
 }
 
 /** Only the checks of the repair: changes nothing. */
-export function dryRunOn(node: LiveNode, managed: ManagedNode): Promise<OpenDryRun> {
-  return openDryRun(repairOptions(node, managed));
+export async function dryRunOn(node: LiveNode, managed: ManagedNode): Promise<OpenDryRun> {
+  return openDryRun(await repairOptions(node, managed));
 }
 
-function repairOptions(
+async function repairOptions(
   node: LiveNode,
-  { access, settings, stateFolder }: ManagedNode,
-): RepairOptions {
+  { access, settings, stateFolder, repairLimits }: ManagedNode,
+): Promise<RepairOptions> {
   return {
     stateFolder,
     hostRoot: access.hostRoot,
     snapshot: () => takeSnapshot(node, settings),
-    permitted: ALL_ACTIONS,
+    ...((await repairLimits?.()) ?? { permitted: ALL_ACTIONS }),
     remover: ownCommand('remover'),
   };
 }

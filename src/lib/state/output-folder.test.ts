@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
-import { openOutput } from './output-folder.ts';
+import { openOutput, readOutput } from './output-folder.ts';
 import { storeFile } from './stored-files.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'kubediag-handed-out-'));
@@ -66,4 +66,18 @@ test('a link is not followed', () => {
   put(RESULT, 'x');
   symlinkSync(join(home, 'token'), join(home, link));
   expect(openOutput(home, link)).toBeUndefined();
+});
+
+test('a piece of a file is read by its offset, and nothing behind its end', async () => {
+  const path = put(RESULT, '0123456789');
+  const read = async (offset: number, bytesMax: number) => {
+    const piece = await readOutput(home, path, { offset, bytesMax });
+    return piece && [piece.bytes, Buffer.from(piece.chunk).toString()];
+  };
+  expect(await read(0, 4)).toEqual([10, '0123']);
+  expect(await read(8, 4)).toEqual([10, '89']);
+  expect(await read(11, 4)).toEqual([10, '']);
+  const options = { offset: 0, bytesMax: 4 };
+  expect(await readOutput(home, 'journal.jsonl', options)).toBeUndefined();
+  expect(await readOutput(home, `${path}/../../../x`, options)).toBeUndefined();
 });

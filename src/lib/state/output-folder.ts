@@ -1,4 +1,5 @@
-import { createReadStream, lstatSync } from 'node:fs';
+import { constants, createReadStream, lstatSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DiskError } from './state-folder.ts';
 
@@ -18,11 +19,33 @@ const OUTPUT_PATHS = [
 
 /** Undefined when there is no such file, or none that may be fetched. */
 export function openOutput(stateFolder: string, path: string): OutputFile | undefined {
+  const file = outputAt(stateFolder, path);
+  return file && { bytes: file.bytes, pieces: piecesOf(file.path, file.bytes) };
+}
+
+/** The same for one piece of it. */
+export async function readOutput(
+  stateFolder: string,
+  path: string,
+  { offset, bytesMax }: { readonly offset: number; readonly bytesMax: number },
+): Promise<{ readonly bytes: number; readonly chunk: Uint8Array } | undefined> {
+  const output = outputAt(stateFolder, path);
+  if (!output) return undefined;
+  const file = await open(output.path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const chunk = Buffer.alloc(Math.min(bytesMax, Math.max(output.bytes - offset, 0)));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, offset);
+    return { bytes: output.bytes, chunk: chunk.subarray(0, bytesRead) };
+  } finally {
+    await file.close();
+  }
+}
+
+function outputAt(stateFolder: string, path: string) {
   if (!OUTPUT_PATHS.some((form) => form.test(path))) return undefined;
   const whole = join(stateFolder, path);
   const status = lstatSync(whole, { throwIfNoEntry: false });
-  if (!status?.isFile()) return undefined;
-  return { bytes: status.size, pieces: piecesOf(whole, status.size) };
+  return status?.isFile() ? { path: whole, bytes: status.size } : undefined;
 }
 
 /** Nothing is opened before somebody reads. What has become shorter must not look whole. */

@@ -25,6 +25,8 @@ import {
 } from './journal.ts';
 import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX, STORED_FILES_MAX } from './limits.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** The directory for saved states of removed containers, beside the journal. */
 const SAVED = 'saved';
 
@@ -62,6 +64,15 @@ export class FileJournal implements Journal {
       (record) =>
         record.boot === actor.boot && record.finding === finding && isOfGonePod(record, podUid),
     );
+  }
+
+  async actionsInLastHour(): Promise<number> {
+    const { folder, now = () => new Date() } = this.#place;
+    const since = now().getTime() - HOUR_MS;
+    // A time that is yet to come counts: the clock has been set back since.
+    return readJournal(folder).records.filter(
+      ({ event, at }) => event === 'intended' && !(Date.parse(at) <= since),
+    ).length;
   }
 
   async keep(name: string, text: string): Promise<string> {

@@ -39,6 +39,8 @@ export interface Journal {
   conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void>;
   /** Whether an earlier action for the same finding saw this pod to be gone, in this boot. */
   hasSeenGone(podUid: string, finding: string): boolean;
+  /** All actions of the last hour on this node, also before a restart or a reboot. */
+  actionsInLastHour(): Promise<number>;
   /** On disk before it resolves, with its path: what is about to be gone, as it was. */
   keep(name: string, text: string): Promise<string>;
 }

@@ -38,6 +38,8 @@ export interface RepairOptions {
   readonly remover?: OwnCommand;
   readonly snapshot: () => Snapshot;
   readonly permitted: ReadonlySet<ActionKind>;
+  /** Absent: no limit. */
+  readonly actionsPerHour?: number | undefined;
 }
 
 export function unusableFolder(
@@ -50,7 +52,7 @@ export function unusableFolder(
 
 /** Takes this node's lock and settles unfinished actions; the repair is then ours until closed. */
 export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
-  const { stateFolder, snapshot, permitted } = asked;
+  const { stateFolder, snapshot, permitted, actionsPerHour } = asked;
   const actor = thisProcess();
   const answer = await tried(takeNodeLock(stateFolder, actor));
   if (!answer.ok) return unusableFolder(stateFolder, answer);
@@ -59,7 +61,7 @@ export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
   await endStrays(snapshot());
   const journal = new FileJournal({ folder: stateFolder, actor });
   const writer = new LiveWriter(asked);
-  const acting = { snapshot, journal, writer, permitted };
+  const acting = { snapshot, journal, writer, permitted, actionsPerHour };
   const settled = await tried(settleUnfinished(stateFolder, acting), settleMs);
   if (!settled.ok) {
     lock.release();

@@ -34,6 +34,33 @@ test('what the policy does not permit is refused before the node is even checked
   expect(fixture.log).toEqual([]);
 });
 
+test('the limit of actions per hour holds before the intent is written', async () => {
+  const fixture = new SyntheticRepair();
+  fixture.actionsInLastHour = 3;
+  const { outcome, entry } = await perform(INTENT, { ...fixture.repair, actionsPerHour: 3 });
+  expect(outcome).toMatchObject({
+    state: 'refused',
+    what: 'the limit of actions per hour is reached',
+    why: 'the policy of this host permits 3, and the journal has 3 of the last hour',
+    todo: expect.stringContaining('raise actionsPerHour'),
+  });
+  expect([entry, fixture.log]).toEqual([undefined, []]);
+  fixture.actionsInLastHour = 2;
+  const next = await perform(INTENT, { ...fixture.repair, actionsPerHour: 3 });
+  expect(next.outcome.state).toBe('done');
+});
+
+test('with a limit of actions, a journal that cannot be read prevents them', async () => {
+  const { repair, log } = new SyntheticRepair();
+  const journal = {
+    ...repair.journal,
+    actionsInLastHour: () => Promise.reject(new DiskError('journal.jsonl: input/output error')),
+  };
+  const { outcome } = await perform(INTENT, { ...repair, journal, actionsPerHour: 3 });
+  expect(outcome).toMatchObject({ state: 'refused', what: 'the journal cannot be read' });
+  expect(log).toEqual([]);
+});
+
 test('a node that cannot be checked again is left alone', async () => {
   const fixture = new SyntheticRepair();
   fixture.node.set('link', { path: `/proc/${KUBELET_PID}/root` }, { failure: 'timeout' });

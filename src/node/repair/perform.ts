@@ -18,6 +18,8 @@ export interface RepairContext {
   readonly journal: Journal;
   readonly lock: NodeLock;
   readonly permitted: ReadonlySet<ActionKind>;
+  /** Absent: no limit. */
+  readonly actionsPerHour?: number | undefined;
   /** Called after each step, so that a host can show how far it is. */
   readonly onStep?: (step: Step) => void;
   /** Called after each part of an action that has many. */
@@ -66,6 +68,24 @@ export function notPermitted(
   );
 }
 
+/** Counted from the journal, so that a restart does not begin a new hour. */
+async function overLimit(repair: RepairContext): Promise<Outcome | undefined> {
+  const { actionsPerHour: most, journal } = repair;
+  if (most === undefined) return undefined;
+  const counted = await tried(journal.actionsInLastHour());
+  if (!counted.ok) {
+    const todo = `nothing was changed by this action; ${counted.todo}, then recover again`;
+    return refused('the journal cannot be read', counted.why, todo);
+  }
+  if (counted.value < most) return undefined;
+  return refused(
+    'the limit of actions per hour is reached',
+    `the policy of this host permits ${most}, and the journal has ${counted.value} of the last hour`,
+    'find out with kubediag journal why so much is repaired here; then wait, repair it yourself on the ' +
+      'node with kubediag recover, or raise actionsPerHour in the policy',
+  );
+}
+
 /** What becomes of an action if the node is left alone; undefined when nothing stands against it. */
 export async function objectionTo(
   action: Action,
@@ -100,6 +120,9 @@ async function performAlone(asked: Intent, repair: RepairContext): Promise<Perfo
     const todo = 'nothing was changed by this action';
     return { outcome: refused('stopped', 'you asked to stop', todo) };
   }
+
+  const excess = await overLimit(repair);
+  if (excess) return { outcome: excess };
 
   // On disk before we act: a crash leaves a trace.
   const intended = await tried(repair.journal.intend(intent));

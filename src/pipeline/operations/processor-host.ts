@@ -56,6 +56,10 @@ export interface OwnProcessor {
   readonly writes: readonly string[];
   /** Whether it may change the node. */
   readonly repairs: boolean;
+  /** It captures traffic or sends a signal: an executor needs the permission of its policy. */
+  readonly needsPermission?: true;
+  /** The addresses of servers in its input: an executor asks only those of its policy. */
+  readonly serversIn?: (input: StepInput) => readonly string[];
   readonly run: (input: StepInput, host: ProcessorHost) => Promise<OperationResult>;
 }
 

@@ -22,6 +22,7 @@ export const containerdGoroutineCollector: OwnProcessor = {
   reads: [],
   writes: [DUMP],
   repairs: false,
+  needsPermission: true,
   /**
    * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to
    * a file in its directory for temporary files, and goes on with its work: the node stays as it was, so

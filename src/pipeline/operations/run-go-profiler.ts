@@ -41,6 +41,7 @@ export const goProfiler: OwnProcessor = {
   },
   writes: [ENDPOINT],
   repairs: false,
+  serversIn: ({ [`${ASKED}.source`]: source = '' }) => [source],
   /**
    * Downloads a profile of a Go program and stores it: `go tool pprof FILE` or `kubediag profile` show it.
    * People profile what listens on loopback, so that is permitted; but nothing is asked there other

@@ -36,6 +36,7 @@ export const elasticsearchCollector: OwnProcessor = {
   ],
   writes: [HITS],
   repairs: false,
+  serversIn: addressesIn,
   /** Asks the first server that answers. No connection is reused for the next question. */
   async run(input, host) {
     const missing = elasticsearchCollector.reads.find((key) => !input[key]);
@@ -62,8 +63,12 @@ export const elasticsearchCollector: OwnProcessor = {
 };
 
 /** https://a.example:9200,https://b.example:9200/es */
-function urlsIn({ [`${PARAM}.address`]: text = '' }: StepInput): readonly URL[] | string {
-  const addresses = text.split(',').map((each) => each.trim());
+function addressesIn({ [`${PARAM}.address`]: text = '' }: StepInput): readonly string[] {
+  return text.split(',').map((each) => each.trim());
+}
+
+function urlsIn(input: StepInput): readonly URL[] | string {
+  const addresses = addressesIn(input);
   if (addresses.length > ADDRESSES_MAX) return `${PARAM}.address names more than ${ADDRESSES_MAX}`;
   const wrong = addresses.find((each) => !/^https?:[/][/]/.test(each) || !URL.canParse(each));
   if (wrong === undefined) return addresses.map((each) => new URL(each));

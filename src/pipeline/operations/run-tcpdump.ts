@@ -42,6 +42,7 @@ export const tcpdumpProfiler: OwnProcessor = {
   unused: { [`${ASKED}.container`]: 'all containers of a pod share its network' },
   writes: [ENDPOINT],
   repairs: false,
+  needsPermission: true,
   /**
    * Writes down what goes through the network of the pod of the Diagnosis, and of nothing else: in the
    * network namespace of its sandbox, for some seconds, up to so many packets, as a pcap file.

@@ -17,7 +17,13 @@ import { nodeAccessOf, reportAbandoned } from '../input/open-node.ts';
 import { absolute, integer } from './options.ts';
 
 /** These create the state directory, or work without it. The others need the one of an agent. */
-const BEFORE_STATE_FOLDER: ReadonlySet<string> = new Set(['recover', 'run', 'serve', 'journal']);
+const BEFORE_STATE_FOLDER: ReadonlySet<string> = new Set([
+  'recover',
+  'run',
+  'serve',
+  'executor',
+  'journal',
+]);
 
 const FOUND_AUTOMATICALLY = '; without the option, kubediag finds it automatically';
 
@@ -56,7 +62,8 @@ export async function checkOptions(
     const advice = problem.isMissing && option.on === 'node' ? FOUND_AUTOMATICALLY : '';
     const text = `${option.flag} ${option.value}: ${problem.why}${advice}`;
     // An agent starts with the machine, perhaps before the kubelet and the runtime.
-    const mayComeLater = command === 'serve' && problem.isMissing && option.names !== 'host-root';
+    const isAgent = command === 'serve' || command === 'executor';
+    const mayComeLater = isAgent && problem.isMissing && option.names !== 'host-root';
     if (mayComeLater) terminal.err(`warning: ${text}\n`);
     else wrongUsage ??= text;
   }

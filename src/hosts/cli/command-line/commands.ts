@@ -1,4 +1,5 @@
 import type { CommandGroup, CommandSpec } from '../../../lib/terminal/command-spec.ts';
+import type { RunExecutor } from '../commands/executor.ts';
 import type { Serve } from '../commands/serve.ts';
 import { agentCommands } from './agent-commands.ts';
 import { firstCommands, nodeCommands } from './node-commands.ts';
@@ -7,6 +8,7 @@ import { evidenceCommands, manifestCommands, otherCommands } from './offline-com
 /** What only `main` can reach, loaded when it is used. */
 export interface OtherHosts {
   readonly serve: () => Promise<Serve>;
+  readonly executor: () => Promise<RunExecutor>;
   readonly lab: () => Promise<readonly CommandSpec[]>;
 }
 
@@ -33,7 +35,7 @@ const LAB = {
 
 /** The whole command line. Parser, help, completion and the reference page are derived from it. */
 export function commandSections(
-  loadAgent: OtherHosts['serve'],
+  hosts: Omit<OtherHosts, 'lab'>,
   labCommands: readonly CommandSpec[],
 ): readonly CommandSection[] {
   return [
@@ -41,7 +43,7 @@ export function commandSections(
     { title: 'Find out more on a node', commands: nodeCommands },
     { title: 'Judge evidence of another machine', commands: evidenceCommands },
     { title: 'Run Diagnoses without an agent', commands: manifestCommands },
-    { title: 'Run and use an agent', commands: agentCommands(loadAgent) },
+    { title: 'Run and use an agent', commands: agentCommands(hosts) },
     { title: 'Practise', commands: [{ ...LAB, members: labCommands }] },
     { title: 'Other', commands: otherCommands },
   ];

@@ -14,11 +14,11 @@ import { Program } from './program.ts';
  */
 export async function complete(
   [shell = '', ...given]: readonly string[],
-  { serve, lab }: OtherHosts,
+  { lab, ...hosts }: OtherHosts,
 ): Promise<string> {
   const words = shell === 'bash' ? rejoined(given) : given;
   const here = words.at(-1) ?? '';
-  const program = new Program(commandSections(serve, await lab()));
+  const program = new Program(commandSections(hosts, await lab()));
   const found = await candidates(here, typedIn(words.slice(0, -1), program));
   if (found === 'files') return 'files\n';
   const fitting = found.filter(({ word }) => word.startsWith(here));

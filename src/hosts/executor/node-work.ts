@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { readOutput } from '../../lib/state/output-folder.ts';
+import type { ExecutorHandlers } from '../../pipeline/channel/connect-to-agent.ts';
+import type { Hello } from '../../pipeline/channel/messages.ts';
+import { builtIns } from '../../pipeline/operations/catalogue.ts';
+import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
+import type { ManagedNode } from '../local-node/open-repair.ts';
+import { type StepListener, stepHosts } from '../local-node/step-host.ts';
+import { guardedSteps } from './guarded-steps.ts';
+import { limitedResults } from './limited-results.ts';
+import { CHUNK_BYTES_MAX } from './limits.ts';
+import type { Policy } from './policy.ts';
+
+export interface NodeWorkOptions {
+  readonly node: ManagedNode;
+  readonly nodeName: string | undefined;
+  readonly policy: () => Promise<Policy>;
+  readonly stop: AbortSignal;
+  readonly listener: StepListener;
+}
+
+/** Everything that an executor does on its node. */
+export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
+  const { node, policy, nodeName, stop, listener } = options;
+  const repairLimits = async () => {
+    const { actions: permitted, actionsPerHour } = await policy();
+    return { permitted, actionsPerHour };
+  };
+  const withHost = stepHosts({ ...node, repairLimits }, listener);
+  // Apart from the results of a `kubediag serve` on the same node: each removes those it does not know.
+  const folder = join(node.stateFolder, 'cluster');
+  return {
+    runStep: guardedSteps(stepsOn({ withHost }), { policy, nodeName }),
+    findPod: podLookup(withHost),
+    earlierActionsFor: earlierRecords(withHost, stop),
+    largeResults: limitedResults(join(folder, 'results')),
+    readFile: (path, offset) => {
+      const above = path.startsWith('results/') ? folder : node.stateFolder;
+      return readOutput(above, path, { offset, bytesMax: CHUNK_BYTES_MAX });
+    },
+  };
+}
+
+/** Our Operations and OperationSets, as an agent gets them. */
+export function ownBuiltIns(): Hello['builtIns'] {
+  const { operations, operationSets } = builtIns;
+  return { operations: [...operations], operationSets: [...operationSets] };
+}
