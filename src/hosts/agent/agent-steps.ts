@@ -1,0 +1,32 @@
+import { Semaphore } from '../../lib/std/semaphore.ts';
+import { failedWith } from '../../pipeline/steps/operation-result.ts';
+import { isOwnPath, runServer } from '../../pipeline/steps/run-server.ts';
+import { failingAlone, type RunStep, stopWithin } from '../../pipeline/steps/step-to-run.ts';
+import { EXCHANGES_MAX } from './limits.ts';
+
+/**
+ * Runs a step where it belongs. The agent itself asks servers that Operations name, because the
+ * executor has no network of its own; the executor runs everything else.
+ */
+export function agentSteps(runOnNode: RunStep): RunStep {
+  const exchanges = new Semaphore(EXCHANGES_MAX);
+  return async (step) => {
+    const { processor, input, restMs, diagnosis, onRetry } = step;
+    if (processor.way !== 'http' || isOwnPath(processor)) return runOnNode(step);
+    if (diagnosis.spec.dryRun) {
+      const why = 'dry run: nobody knows what it would change, so it was not run';
+      return failedWith(why, undefined, 'Refused');
+    }
+    const stop = stopWithin(restMs, step.stop);
+    const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
+    const running = runServer({
+      processor,
+      input,
+      timeoutMs,
+      stop,
+      limited: (attempt) => exchanges.run(attempt, stop),
+      onRetry,
+    });
+    return failingAlone(running, stop);
+  };
+}
