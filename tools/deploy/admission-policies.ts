@@ -116,10 +116,18 @@ const policies: readonly Policy[] = [
     group: 'events.k8s.io',
     version: 'v1',
     resources: ['events'],
+    variables: [
+      // The longest that an Event may have.
+      {
+        name: 'instance',
+        expression:
+          'size(variables.node) > 128 ? variables.node.substring(0, 128) : variables.node',
+      },
+    ],
     validations: [
       {
         expression:
-          'object.reportingInstance == variables.node && (oldObject == null || oldObject.reportingInstance == variables.node)',
+          'object.reportingInstance == variables.instance && (oldObject == null || oldObject.reportingInstance == variables.instance)',
         why: "'the agent may only write Events whose reportingInstance is its node'",
       },
       {
@@ -164,7 +172,9 @@ function policyObject(name: string, policy: Policy): object {
     spec: {
       failurePolicy: 'Fail',
       matchConstraints: {
-        resourceRules: [{ apiGroups: [group], apiVersions: [version], operations, resources }],
+        resourceRules: [
+          { apiGroups: [group], apiVersions: [version], operations, resources, scope: '*' },
+        ],
       },
       matchConditions: [{ name: 'agent', expression: `request.userInfo.username == '${USER}'` }],
       variables: [node, ...variables],

@@ -104,6 +104,9 @@ function executor(version: string): object {
         drop: ['ALL'],
         add: ['SYS_ADMIN', 'SYS_PTRACE', 'SYS_CHROOT', 'DAC_READ_SEARCH'],
       },
+      seccompProfile: { type: 'RuntimeDefault' },
+      // The default profile of runtimes denies every mount and unmount.
+      appArmorProfile: { type: 'Unconfined' },
     },
     volumeMounts: [
       { name: 'socket', mountPath: SOCKET_DIRECTORY },
@@ -124,7 +127,13 @@ const VOLUMES = [
         { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
         {
           downwardAPI: {
-            items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }],
+            // With the version, as the API server stores it: else every apply would patch.
+            items: [
+              {
+                path: 'namespace',
+                fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+              },
+            ],
           },
         },
       ],
@@ -136,11 +145,14 @@ const VOLUMES = [
 ];
 
 /** docs/executor.md describes it. */
-const POLICY_FILE = `# What may be done on the nodes. See docs/executor.md; a change takes effect at once.
+const POLICY_TEXT = `# Actions that repair a node: All, None, or a list such as [unmount, set-aside].
 actions: All
 actionsPerHour: 20
+# Scripts and functions of Operations run as root on the node: Allow or Deny.
 scripts: Deny
+# Built-in steps that capture traffic or send a signal to a process: Allow or Deny.
 profilers: Deny
+# Servers that built-in steps may ask, for example https://logs.example:9200.
 servers: []
 `;
 
@@ -149,12 +161,13 @@ const SELECTOR = { 'app.kubernetes.io/name': AGENT_ACCOUNT };
 /** The policy of the executors, and the pod that runs on every node. */
 export const daemonSet = (version: string): readonly ManifestDocument[] => [
   {
-    comment: 'What the executors permit. The agents cannot change it.',
+    comment:
+      'What the executors permit. The agents cannot change it. A change takes effect without a restart.',
     object: {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: POLICY, namespace: NAMESPACE, labels: LABELS },
-      data: { 'policy.yaml': POLICY_FILE },
+      data: { 'policy.yaml': POLICY_TEXT },
     },
   },
   {

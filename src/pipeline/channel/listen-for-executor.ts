@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { BuiltIns } from '../steps/built-ins.ts';
 import { Connection } from './connection.ts';
@@ -71,6 +71,8 @@ class AgentEnd {
     this.#server.once('error', reject);
     this.#server.listen(socketPath, resolve);
     await promise;
+    // The executor is root without the right to ignore modes. The group of the pod's volumes lets it connect.
+    chmodSync(socketPath, 0o660);
   }
 
   async close(): Promise<void> {
