@@ -14,6 +14,7 @@ async function main(): Promise<void> {
   const { runCli } = await import('./hosts/cli/run-cli.ts');
   process.exitCode = await runCli(process.argv.slice(2), {
     serve: async () => (await import('./hosts/serve/serve.ts')).serve,
+    agent: async () => (await import('./hosts/agent/agent.ts')).runAgent,
     executor: async () => (await import('./hosts/executor/run-executor.ts')).runExecutor,
     lab: async () => (await import('../lab/commands.ts')).labCommands,
   });

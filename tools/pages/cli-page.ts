@@ -8,9 +8,10 @@ import { code, fenced, tableOf } from './markdown.ts';
 /** The command line with the commands of the lab, to read and not to run. */
 export function wholeProgram(): Program {
   const serve = async () => (await import('../../src/hosts/serve/serve.ts')).serve;
+  const agent = async () => (await import('../../src/hosts/agent/agent.ts')).runAgent;
   const executor = async () =>
     (await import('../../src/hosts/executor/run-executor.ts')).runExecutor;
-  return new Program(commandSections({ serve, executor }, labCommands));
+  return new Program(commandSections({ serve, agent, executor }, labCommands));
 }
 
 /** docs/reference/cli.md: the `--help` of all commands on one page. */

@@ -2,8 +2,8 @@
 export const LEASE_RENEW_MS = 30_000;
 export const LEASE_SECONDS = 120;
 
-/** Without an answer of the API server for so long the agent is not ready: a watch is never silent for longer. */
-export const API_SILENT_MS = 180_000;
+/** Without an answer of the API server for so long the agent is not ready: it renews its Lease more often. */
+export const API_SILENT_MS = 90_000;
 
 /** How long an agent without an executor waits before built-in Operations count as missing. */
 export const EXECUTOR_ABSENT_MS = 60_000;

@@ -5,7 +5,6 @@ import {
   ignoringArguments,
   option,
 } from '../../../lib/terminal/command-spec.ts';
-import type { RunExecutor } from '../commands/executor.ts';
 import type { Serve } from '../commands/serve.ts';
 import {
   AGENT_OPTIONS,
@@ -58,34 +57,6 @@ function serve(loadAgent: () => Promise<Serve>): CommandSpec {
       const { serveHere } = await import('../commands/serve.ts');
       const agent = await loadAgent();
       return (_words, options, terminal) => serveHere(options, terminal, agent);
-    },
-  });
-}
-
-/** Loaded by `main` too. */
-function executor(loadExecutor: () => Promise<RunExecutor>): CommandSpec {
-  return command({
-    name: 'executor',
-    summary: 'Check and repair this node for the agent of a cluster, within a policy',
-    options: [
-      option('--socket <SOCKET>', 'Unix socket on which the agent listens', { isRequired: true }),
-      option('--policy <FILE>', 'YAML file that says what is permitted', { isRequired: true }),
-      option('--node-name <NODE>', 'refuse Diagnoses of other nodes (default: not compared)'),
-      STATE_DIR,
-      ...NODE_OPTIONS,
-    ],
-    examples: [
-      [
-        'Run beside an agent, in a container with the root of the node at /host',
-        'kubediag executor --socket /run/kubediag/executor.sock --policy /etc/kubediag/policy.yaml --host-root /host',
-      ],
-    ],
-    exitCodes: { 0: 'stopped by a signal', 3: 'the executor could not start' },
-    needsRoot: true,
-    load: async () => {
-      const { executeHere } = await import('../commands/executor.ts');
-      const run = await loadExecutor();
-      return (_words, options, terminal) => executeHere(options, terminal, run);
     },
   });
 }
@@ -276,10 +247,6 @@ const remove = command({
 });
 
 /** The agent, and the commands that ask it for something. */
-export function agentCommands(hosts: {
-  readonly serve: () => Promise<Serve>;
-  readonly executor: () => Promise<RunExecutor>;
-}): readonly CommandSpec[] {
-  const asking = [apply, get, describe, wait, approve, cancel, fetchResult, remove];
-  return [serve(hosts.serve), ...asking, executor(hosts.executor)];
+export function agentCommands(loadAgent: () => Promise<Serve>): readonly CommandSpec[] {
+  return [serve(loadAgent), apply, get, describe, wait, approve, cancel, fetchResult, remove];
 }

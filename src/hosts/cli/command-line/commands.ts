@@ -1,13 +1,16 @@
 import type { CommandGroup, CommandSpec } from '../../../lib/terminal/command-spec.ts';
+import type { RunAgent } from '../commands/agent.ts';
 import type { RunExecutor } from '../commands/executor.ts';
 import type { Serve } from '../commands/serve.ts';
 import { agentCommands } from './agent-commands.ts';
+import { clusterCommands } from './cluster-commands.ts';
 import { firstCommands, nodeCommands } from './node-commands.ts';
 import { evidenceCommands, manifestCommands, otherCommands } from './offline-commands.ts';
 
 /** What only `main` can reach, loaded when it is used. */
 export interface OtherHosts {
   readonly serve: () => Promise<Serve>;
+  readonly agent: () => Promise<RunAgent>;
   readonly executor: () => Promise<RunExecutor>;
   readonly lab: () => Promise<readonly CommandSpec[]>;
 }
@@ -43,7 +46,8 @@ export function commandSections(
     { title: 'Find out more on a node', commands: nodeCommands },
     { title: 'Judge evidence of another machine', commands: evidenceCommands },
     { title: 'Run Diagnoses without an agent', commands: manifestCommands },
-    { title: 'Run and use an agent', commands: agentCommands(hosts) },
+    { title: 'Run and use an agent', commands: agentCommands(hosts.serve) },
+    { title: 'Run in the pods of a cluster', commands: clusterCommands(hosts) },
     { title: 'Practise', commands: [{ ...LAB, members: labCommands }] },
     { title: 'Other', commands: otherCommands },
   ];

@@ -1,0 +1,253 @@
+import { isLoopback } from '../../lib/std/is-loopback.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
+import type { Failure } from '../../node/model/action.ts';
+import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
+import {
+  type ListeningExecutor,
+  listenForExecutor,
+} from '../../pipeline/channel/listen-for-executor.ts';
+import type { LargeResults } from '../../pipeline/diagnosis/large-results.ts';
+import { storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
+import { Runner } from '../../pipeline/diagnosis/runner.ts';
+import { inClusterAccess, type KubeAccess } from '../../pipeline/kube/kube-access.ts';
+import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
+import { kubeStore } from '../../pipeline/kube/kube-store.ts';
+import { keepLease, Lease } from '../../pipeline/kube/lease.ts';
+import type { BuiltIns } from '../../pipeline/steps/built-ins.ts';
+import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
+import { StoreError } from '../../pipeline/store/store-error.ts';
+import { counter, gauge, metricsText } from '../web/metrics.ts';
+import { RunMetrics } from '../web/run-metrics.ts';
+import { type RunningServer, startServer } from '../web/server.ts';
+import { agentRoutes } from './agent-routes.ts';
+import { agentSteps } from './agent-steps.ts';
+import { ApiContact } from './api-contact.ts';
+import { API_SILENT_MS, EXECUTOR_ABSENT_MS, LEASE_RENEW_MS, LEASE_SECONDS } from './limits.ts';
+import { ResultKeys } from './result-keys.ts';
+
+export interface AgentOptions {
+  readonly nodeName: string;
+  /** Where the executor connects. */
+  readonly socketPath: string;
+  readonly host: string;
+  readonly port: number;
+  /** Absent: the account of the pod. */
+  readonly kubeconfig?: string | undefined;
+  /** The pod of this agent, for the Lease and for clients that fetch results. */
+  readonly pod: { readonly namespace: string; readonly name: string | undefined };
+  readonly version: string;
+}
+
+export interface AgentListener {
+  readonly onStart: (start: { readonly url: string }) => void;
+  /** Called with one line for each change and each error. */
+  readonly onMessage: (message: string) => void;
+}
+
+/** Runs the Diagnoses of a node until `stop`. Gives the reason if it cannot start. */
+export async function runAgent(
+  options: AgentOptions,
+  stop: AbortSignal,
+  listener: AgentListener,
+): Promise<Failure | undefined> {
+  const { nodeName, socketPath, version } = options;
+  const access = await accessOf(options);
+  if ('why' in access) return access;
+  const contact = new ApiContact(openKubeClient(access, { version }));
+  try {
+    const executor = await listenForExecutor({
+      socketPath,
+      nodeName,
+      onExecutor: (change) => {
+        const isThere = change.state === 'connected';
+        const what = isThere ? `connected, version ${change.version}` : `gone: ${change.why}`;
+        listener.onMessage(`executor: ${what}`);
+      },
+    });
+    return await new Agent(options, contact, executor, stop, listener).run();
+  } catch (error) {
+    if (!isListenError(error)) throw error;
+    const todo = 'use another address or path, or stop the process that uses this one';
+    return { what: 'the agent cannot listen', why: error.message, todo };
+  } finally {
+    contact.client.close();
+  }
+}
+
+async function accessOf({ kubeconfig }: AgentOptions): Promise<KubeAccess | Failure> {
+  try {
+    if (kubeconfig === undefined) return inClusterAccess();
+    const { kubeconfigAccess } = await import('../../pipeline/kube/kubeconfig.ts');
+    return await kubeconfigAccess(kubeconfig);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const todo = 'run it in a pod with a service account, or give it --kubeconfig FILE';
+    return { what: 'the API server cannot be used', why: error.message, todo };
+  }
+}
+
+function isListenError(error: unknown): error is NodeJS.ErrnoException {
+  return (
+    error instanceof Error && 'syscall' in error && ['listen', 'bind'].includes(`${error.syscall}`)
+  );
+}
+
+class Agent {
+  readonly #options: AgentOptions;
+  readonly #contact: ApiContact;
+  readonly #executor: ListeningExecutor;
+  readonly #stop: AbortSignal;
+  readonly #listener: AgentListener;
+  readonly #metrics = new RunMetrics();
+  readonly #keys = new ResultKeys();
+  readonly #runner: Runner;
+  #port: number;
+
+  constructor(
+    options: AgentOptions,
+    contact: ApiContact,
+    executor: ListeningExecutor,
+    stop: AbortSignal,
+    listener: AgentListener,
+  ) {
+    this.#options = options;
+    this.#contact = contact;
+    this.#executor = executor;
+    this.#stop = stop;
+    this.#listener = listener;
+    this.#port = options.port;
+    this.#runner = this.#runnerHere();
+  }
+
+  async run(): Promise<undefined> {
+    const { host, port, nodeName, pod } = this.#options;
+    const lease = new Lease(this.#contact.client, {
+      namespace: pod.namespace,
+      name: nodeName,
+      // Not the pod: the next one on this node takes over at once.
+      holder: nodeName,
+      durationSeconds: LEASE_SECONDS,
+    });
+    try {
+      const server = await startServer({
+        host,
+        port,
+        handler: agentRoutes({
+          notReadyReason: () => this.#notReadyReason(),
+          metrics: () => this.#metricsText(),
+          resultKeys: this.#keys,
+          readFile: (path) => this.#executor.readFile(path),
+        }),
+        onAnswer: (code, tookMs) => this.#metrics.answered(code, tookMs),
+        onDefect: (error) =>
+          this.#listener.onMessage(`defect in kubediag, please report it: ${messageOf(error)}`),
+      });
+      this.#port = server.port;
+      this.#listener.onStart({ url: urlOf(server) });
+      const onError = (message: string) =>
+        this.#listener.onMessage(`Lease ${nodeName}: ${message}`);
+      const keeping = keepLease(lease, { intervalMs: LEASE_RENEW_MS, stop: this.#stop, onError });
+      // Ends when the last running step has ended.
+      await this.#runner.run();
+      await keeping;
+      await server.close();
+    } finally {
+      await this.#executor.close();
+    }
+    return undefined;
+  }
+
+  /** Drives the Diagnoses of this node. A controller deletes them and assigns them to nodes. */
+  #runnerHere(): Runner {
+    const { nodeName } = this.#options;
+    const store = kubeStore(this.#contact.client);
+    const { runStep, findPod, earlierActionsFor, largeResults } = this.#executor;
+    return new Runner({
+      store,
+      selection: { fieldSelector: `spec.nodeName=${nodeName}` },
+      lookup: storeLookup(store, () => this.#builtIns(), {
+        isWatched: true,
+        isHere: (address, port) => port === this.#port && isLoopback(address),
+      }),
+      largeResults: withoutWaiting(largeResults),
+      howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
+      targetOf: (spec: DiagnosisSpec) =>
+        spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
+      runStep: this.#metrics.timed(agentSteps(runStep)),
+      findPod,
+      earlierActionsFor,
+      shutdown: this.#stop,
+      onSeen: (event) => this.#keys.see(event),
+      onError: (message) => this.#listener.onMessage(message),
+      onEnded: (object) => this.#metrics.ended(object),
+    });
+  }
+
+  /** Empty without an executor, so that a Diagnosis of a built-in OperationSet does not wait for ever. */
+  async #builtIns(): Promise<BuiltIns> {
+    const waiting = new AbortController();
+    const none: BuiltIns = { operations: new Map(), operationSets: new Map() };
+    const late = sleepUntilStopped(
+      EXECUTOR_ABSENT_MS,
+      AbortSignal.any([waiting.signal, this.#stop]),
+      { ref: false },
+    );
+    try {
+      return await Promise.race([this.#executor.builtIns(), late.then(() => none)]);
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  #howToFetch(uid: string, file: string, accessKey: string): string {
+    const { pod, nodeName } = this.#options;
+    const path = `results/${uid}/${file}?key=${accessKey}`;
+    const agent = `the agent on node ${nodeName}`;
+    if (pod.name === undefined) return `${agent} serves it at /${path}`;
+    const proxy = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}:${this.#port}/proxy`;
+    return `fetch it from ${agent} with: kubectl get --raw '${proxy}/${path}'`;
+  }
+
+  #notReadyReason(): string | undefined {
+    if (this.#stop.aborted) return 'the agent is shutting down';
+    const silence = this.#contact.silence(API_SILENT_MS);
+    const missing = [
+      ...(silence === undefined ? [] : [`API server: ${silence}`]),
+      ...(this.#executor.isConnected() ? [] : ['executor: not connected']),
+    ];
+    return missing.length === 0 ? undefined : missing.join('\n');
+  }
+
+  #metricsText(): string {
+    const requests = [...this.#contact.requests].map(([verb, value]) => ({
+      labels: { verb },
+      value,
+    }));
+    const isConnected = Number(this.#executor.isConnected());
+    return metricsText([
+      ...this.#metrics.metrics(this.#runner.counts),
+      counter('kubediag_api_requests_total', 'Requests to the API server, and watches.', requests),
+      gauge('kubediag_executor_connected', 'Whether the executor is connected.', isConnected),
+    ]);
+  }
+}
+
+/** The executor may be away when the runner starts: what it removes then is removed before it stores more. */
+function withoutWaiting(results: LargeResults): LargeResults {
+  let retained: Promise<void> = Promise.resolve();
+  return {
+    ...results,
+    retain: async (uids) => {
+      retained = results.retain(uids);
+    },
+    store: async (uid, file, text) => {
+      await retained;
+      return results.store(uid, file, text);
+    },
+  };
+}
+
+// http://10.244.1.7:8090, http://[fd00::7]:8090
+function urlOf({ host, port }: Pick<RunningServer, 'host' | 'port'>): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
