@@ -24,6 +24,7 @@ import { agentSteps } from './agent-steps.ts';
 import { ApiContact } from './api-contact.ts';
 import { API_SILENT_MS, EXECUTOR_ABSENT_MS, LEASE_RENEW_MS, LEASE_SECONDS } from './limits.ts';
 import { ResultKeys } from './result-keys.ts';
+import { withoutRepeats } from './without-repeats.ts';
 
 export interface AgentOptions {
   readonly nodeName: string;
@@ -48,8 +49,9 @@ export interface AgentListener {
 export async function runAgent(
   options: AgentOptions,
   stop: AbortSignal,
-  listener: AgentListener,
+  { onStart, onMessage }: AgentListener,
 ): Promise<Failure | undefined> {
+  const listener = { onStart, onMessage: withoutRepeats(onMessage) };
   const { nodeName, socketPath, version } = options;
   const access = await accessOf(options);
   if ('why' in access) return access;
@@ -64,7 +66,8 @@ export async function runAgent(
         listener.onMessage(`executor: ${what}`);
       },
     });
-    return await new Agent(options, contact, executor, stop, listener).run();
+    await new Agent(options, contact, executor, stop, listener).run();
+    return undefined;
   } catch (error) {
     if (!isListenError(error)) throw error;
     const todo = 'use another address or path, or stop the process that uses this one';
@@ -87,9 +90,9 @@ async function accessOf({ kubeconfig }: AgentOptions): Promise<KubeAccess | Fail
 }
 
 function isListenError(error: unknown): error is NodeJS.ErrnoException {
-  return (
-    error instanceof Error && 'syscall' in error && ['listen', 'bind'].includes(`${error.syscall}`)
-  );
+  if (!(error instanceof Error)) return false;
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'listen' || syscall === 'bind';
 }
 
 class Agent {
@@ -119,7 +122,7 @@ class Agent {
     this.#runner = this.#runnerHere();
   }
 
-  async run(): Promise<undefined> {
+  async run(): Promise<void> {
     const { host, port, nodeName, pod } = this.#options;
     const lease = new Lease(this.#contact.client, {
       namespace: pod.namespace,
@@ -154,7 +157,6 @@ class Agent {
     } finally {
       await this.#executor.close();
     }
-    return undefined;
   }
 
   /** Drives the Diagnoses of this node. A controller deletes them and assigns them to nodes. */

@@ -13,3 +13,4 @@ export const EXCHANGES_MAX = 20;
 
 /** Equal messages within this time are logged once. */
 export const LOG_REPEAT_MS = 60_000;
+export const LOG_REPEATS_MAX = 100;

@@ -5,9 +5,7 @@ import { waitCondition } from './wait.ts';
 
 test('the first example of wait ends with every result, and not before there is one', () => {
   const noAgent = async () => expect.fail('nothing is run here');
-  const wait = agentCommands({ serve: noAgent, executor: noAgent }).find(
-    ({ name }) => name === 'wait',
-  );
+  const wait = agentCommands(noAgent).find(({ name }) => name === 'wait');
   const [, example = ''] = wait?.examples[0] ?? [];
   const [, text = ''] = /--for=(\S+)/.exec(example) ?? [];
   const condition = waitCondition(text.replaceAll("'", ''));
