@@ -90,6 +90,13 @@ const waitingWith = (message: string) => ({
 /** Nodes that have the fault, and the two versions of the kubelet that make the difference. */
 const faulty: Readonly<Record<string, SyntheticWorker>> = {
   'broken-configmap': { mounts: [stale], containers: [refused(gone())], pods: [pod()] },
+  'broken-while-it-is-tried-again': {
+    mounts: [stale],
+    containers: [
+      { ...refused(gone()), createdAt: '10' },
+      { id: 'c3', name: 'app', state: 'CONTAINER_CREATED', attempt: 4, createdAt: '20' },
+    ],
+  },
   'broken-secret': { mounts: tmpfsVolume('secret'), containers: [refused(gone())], pods: [pod()] },
   'broken-secret-mounted-twice': {
     mounts: [...tmpfsVolume('secret'), mount(95, '/', configMapFolder('secret'), '0:77', 'tmpfs')],

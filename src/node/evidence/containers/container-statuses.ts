@@ -7,7 +7,14 @@ import type { Origin } from '../../model/origin.ts';
 import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
 import { mountTable } from '../mounts/mount-table.ts';
 import { unlessMissing } from '../text/file-path.ts';
-import { type Container, containers, nanoseconds, newestOf, stateIn } from './containers.ts';
+import {
+  attemptBefore,
+  type Container,
+  containers,
+  nanoseconds,
+  newestOf,
+  stateIn,
+} from './containers.ts';
 import { runtime } from './runtime.ts';
 
 /** The ContainerStatus of one container. */
@@ -29,7 +36,8 @@ export type ContainerStatuses = ReadonlyMap<string, ContainerStatus>;
 /**
  * Each status is a call to the runtime, and a large node has hundreds of containers. So only pods
  * with a mount that lost its source are asked about, and only the newest container of each name, if
- * it does not run.
+ * it does not run. One that is only created may be an attempt that has not failed yet, so then the
+ * attempt before is asked about too.
  */
 export const containerStatuses = defineEvidence<ContainerStatuses>({
   id: 'container-statuses',
@@ -45,7 +53,12 @@ export const containerStatuses = defineEvidence<ContainerStatuses>({
     const lost = mounts.filter(({ isDeleted }) => isDeleted);
     // All names in the paths, including the pod UIDs.
     const names = new Set(lost.flatMap(({ target }) => target.split('/')));
-    return askStatuses(snapshot, socket, idleIn(list.filter(({ podUid }) => names.has(podUid))));
+    const affected = list.filter(({ podUid }) => names.has(podUid));
+    const newest = idleIn(affected);
+    const statuses = await askStatuses(snapshot, socket, newest);
+    const starting = newest.filter(({ id }) => statuses.get(id)?.state === 'created');
+    const before = starting.flatMap((each) => attemptBefore(affected, each) ?? []);
+    return new Map([...statuses, ...(await askStatuses(snapshot, socket, before))]);
   },
 });
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KUBELET_ROOT, POD_UID, syntheticWorker } from '../../../../test/synthetic-worker.ts';
+import {
+  KUBELET_ROOT,
+  POD_UID,
+  type SyntheticContainer,
+  syntheticWorker,
+} from '../../../../test/synthetic-worker.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { containerStatuses } from './container-statuses.ts';
@@ -54,6 +59,28 @@ test('reads the status of the newest container of each name, and only if it has 
   const ends = await takeSnapshot(worker).of(containerStatuses);
   expect([...ends.keys()].map((id) => id[0])).toEqual(['b']);
   expect([...ends.values()]).toMatchObject([{ exitCode: 128, message: 'no' }]);
+});
+
+test('also reads the status of the attempt before, while the newest is only created', async () => {
+  const older = { id: 'a', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10' } as const;
+  const before = { ...older, id: 'b', createdAt: '20', exitCode: 128, message: 'no' };
+  const newest = { id: 'c', name: 'app', state: 'CONTAINER_CREATED', createdAt: '30' } as const;
+  const other = { ...before, id: 'd', name: 'other', createdAt: '25' };
+  const idsOf = async (containerList: readonly SyntheticContainer[]) => {
+    const worker = syntheticWorker({ mounts: [LOST], containers: containerList }).build();
+    const statuses = await takeSnapshot(worker).of(containerStatuses);
+    return [...statuses.keys()].map((id) => id[0] ?? '').toSorted();
+  };
+  expect(await idsOf([older, before, newest])).toEqual(['b', 'c']);
+  expect(await idsOf([newest])).toEqual(['c']);
+  expect(await idsOf([before, newest, other])).toEqual(['b', 'c', 'd']);
+  // dockershim lists a container whose start failed as created: its own status is enough.
+  const failed = {
+    ...newest,
+    state: 'CONTAINER_EXITED',
+    listedState: 'CONTAINER_CREATED',
+  } as const;
+  expect(await idsOf([older, before, failed])).toEqual(['c']);
 });
 
 test('reads no status of a container in a pod that lost no mount', async () => {

@@ -63,6 +63,16 @@ export function newestContainer(
   return newestOf(list.filter((each) => each.podUid === podUid && each.name === name));
 }
 
+/** The attempt before this container: the newest older one of its name in its pod. */
+export function attemptBefore(
+  list: readonly Container[],
+  container: Container,
+): Container | undefined {
+  const { podUid, name } = container;
+  const alike = list.filter((each) => each.podUid === podUid && each.name === name);
+  return newestOf(alike.filter((each) => isNewer(container, each)));
+}
+
 export function newestOf(list: readonly Container[]): Container | undefined {
   return list.reduce<Container | undefined>(
     (newest, container) => (newest && isNewer(newest, container) ? newest : container),

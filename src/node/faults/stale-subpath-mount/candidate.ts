@@ -1,5 +1,6 @@
 import type { ContainerStatuses } from '../../evidence/containers/container-statuses.ts';
 import {
+  attemptBefore,
   type Container,
   type Containers,
   newestContainer,
@@ -78,6 +79,16 @@ function statusOf({ statuses }: Around, container: Container | undefined) {
   return container && statuses.known ? statuses.value.get(container.id) : undefined;
 }
 
+/**
+ * The status that shows how the last attempt ended: while the kubelet tries again, the newest
+ * container has been created and has not failed yet.
+ */
+function lastEnd(around: Around, newest: Container | undefined) {
+  const status = statusOf(around, newest);
+  if (!newest || status?.state !== 'created' || status.message) return status;
+  return statusOf(around, attemptBefore(heldBy(around).containers, newest)) ?? status;
+}
+
 /** The runtime names a mount by the path in the kubelet's settings, which may contain a symlink. */
 function spellings({ mount, kubelet: { root, configuredRoot } }: Around): readonly string[] {
   return [
@@ -108,7 +119,7 @@ function complaints(
   pod: Pod | undefined,
 ): readonly Proof[] {
   const { target, pods, refusals } = around;
-  const status = statusOf(around, newest);
+  const status = lastEnd(around, newest);
   const reported = pod?.containerStatuses.find(({ name }) => name === target.container);
   const fromRuntime = status?.message
     ? [{ claim: startClaim(status.finishedAt), text: status.message, origin: status.origin }]
