@@ -1,5 +1,4 @@
-import { dirname } from 'node:path';
-import { EXECUTABLE } from '../rig/run-kubediag.ts';
+import { executorPod } from './executor-pod.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
 /** Pods whose volume is written again by changeContents: each kind that the kubelet writes itself. */
@@ -58,7 +57,7 @@ export async function applyTenPods(cluster: SharedCluster): Promise<void> {
     }),
     subPath('with-labels', { downwardAPI: { items: labels } }),
     ...[1, 2, 3, 4].map((n) => pod(`plain-${n}`, { containers: [{ name: 'app', image }] })),
-    doctor(image),
+    executorPod('doctor', image),
   );
   const soon = ['--all-namespaces', '--timeout=90s'];
   await cluster.kubectl('wait', '--for=condition=Available', 'deployment', '--all', ...soon);
@@ -131,38 +130,6 @@ function manualsDeployment(image: string, replicas: number): object {
       template: { metadata: { labels }, spec: manualsPodSpec(image) },
     },
   };
-}
-
-/**
- * A privileged pod that sees the node below /host. The image has no C library, which our executable
- * needs, so it uses the node's.
- */
-function doctor(image: string): object {
-  const folders = { '/host': '/', '/usr': '/usr', '/lib': '/usr/lib', '/lib64': '/usr/lib64' };
-  const own = { [dirname(EXECUTABLE)]: dirname(EXECUTABLE) };
-  const mounts = Object.entries({ ...folders, ...own }).map(([mountPath, path], index) => ({
-    mountPath,
-    path,
-    name: `node-${index}`,
-  }));
-  return pod('doctor', {
-    hostPID: true,
-    // Connections are tracked for each network namespace.
-    hostNetwork: true,
-    volumes: mounts.map(({ name, path }) => ({ name, hostPath: { path } })),
-    containers: [
-      {
-        name: 'app',
-        image,
-        securityContext: { privileged: true },
-        volumeMounts: mounts.map(({ name, mountPath }) => ({
-          name,
-          mountPath,
-          mountPropagation: 'HostToContainer',
-        })),
-      },
-    ],
-  });
 }
 
 function pod(name: string, spec: object): object {

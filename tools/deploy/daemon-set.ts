@@ -100,6 +100,7 @@ function executor(version: string): object {
       runAsUser: 0,
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
+      // docs/executor-rights.md says what each is for.
       capabilities: {
         drop: ['ALL'],
         add: ['SYS_ADMIN', 'SYS_PTRACE', 'SYS_CHROOT', 'DAC_READ_SEARCH'],
@@ -107,6 +108,8 @@ function executor(version: string): object {
       seccompProfile: { type: 'RuntimeDefault' },
       // The default profile of runtimes denies every mount and unmount.
       appArmorProfile: { type: 'Unconfined' },
+      // The default type may neither read other processes nor unmount.
+      seLinuxOptions: { type: 'spc_t' },
     },
     volumeMounts: [
       { name: 'socket', mountPath: SOCKET_DIRECTORY },

@@ -29,8 +29,8 @@ const PACKAGES = [
   'libselinux1',
 ];
 
-/** Of BusyBox, what the command of a container needs. */
-const APPLETS = ['sh', 'sleep'];
+/** Of BusyBox, what the command of a container and repairs need: docs/executor-rights.md. */
+const APPLETS = ['chroot', 'ln', 'mkdir', 'rm', 'rmdir', 'sh', 'sleep', 'unlink'];
 const LOADER = 'ld-linux-x86-64.so.2';
 const LIBRARIES = 'lib/x86_64-linux-gnu';
 const LIST_MS = 60_000;

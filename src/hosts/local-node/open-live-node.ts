@@ -3,6 +3,7 @@ import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../node/evidence/kubelet/kubelet.ts';
 import { attempt, type SnapshotOptions } from '../../node/model/evidence.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
+import { inNodeNamespaces } from '../../node/reader/reader-namespaces.ts';
 import type { OwnCommand } from '../../node/reader/reader-process.ts';
 
 /** How to reach the node: the path of its root, and the credentials for its kubelet. */
@@ -15,11 +16,8 @@ export interface NodeAccess {
 
 /** This node, or a node whose root is mounted at another path. */
 export function openLiveNode(access: NodeAccess): LiveNode {
-  const { hostRoot } = access;
-  return new LiveNode(ownCommand('reader'), {
-    ...access,
-    hostRoot: hostRoot === '/' ? '/' : hostRoot.replace(/\/+$/, ''),
-  });
+  const hostRoot = access.hostRoot.replace(/\/+$/, '') || '/';
+  return new LiveNode(inNodeNamespaces(ownCommand('reader'), hostRoot), { ...access, hostRoot });
 }
 
 /** This program, by /proc/self/exe: its file may have been deleted or replaced since. */

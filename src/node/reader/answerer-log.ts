@@ -9,6 +9,7 @@ import {
   ReadError,
   sourceOf,
 } from '../model/node-reader.ts';
+import { chrootsInto, isNotRun } from './answerer-program.ts';
 import {
   JOURNAL_MS,
   LOG_BYTES_MAX,
@@ -133,8 +134,12 @@ async function linesOfJournal(asked: Question<'log'>, hostRoot: string): Promise
   const fields = log.journal.flatMap((field, index) => (index === 0 ? [field] : ['+', field]));
   const named = log.folder === undefined ? [] : [`--directory=${log.folder}`];
   const here = `--directory=${pathInRoot(hostRoot, folder, 'follow').toString('utf8')}`;
+  const isOfNode = (program: string) => isThere(pathInRoot(hostRoot, program, 'follow'));
   const ways = [
-    ...(hostRoot === '/' ? [] : chrootsInto(hostRoot).map((args) => [...args, ...named])),
+    // The node's own program knows the node's journal best; ours may be older than its format.
+    ...PROGRAMS.filter(isOfNode)
+      .flatMap((program) => chrootsInto(hostRoot, program))
+      .map((args) => [...args, ...named]),
     ...PROGRAMS.map((program) => [program, ...(hostRoot === '/' ? named : [here])]),
   ];
   for (const [program = '', ...args] of ways) {
@@ -150,15 +155,6 @@ async function linesOfJournal(asked: Question<'log'>, hostRoot: string): Promise
 function journalFolder(named: string | undefined, hostRoot: string): string | undefined {
   const folders = named === undefined ? [JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER] : [named];
   return folders.find((folder) => isThere(pathInRoot(hostRoot, folder, 'follow')));
-}
-
-/** The node's own program knows the node's journal best; ours may be older than its format. */
-function chrootsInto(hostRoot: string): readonly (readonly string[])[] {
-  const chroot = ['/usr/sbin/chroot', '/usr/bin/chroot', '/sbin/chroot'].find(isThere);
-  if (chroot === undefined) return [];
-  return PROGRAMS.filter((program) => isThere(pathInRoot(hostRoot, program, 'follow'))).map(
-    (program) => [chroot, hostRoot, program],
-  );
 }
 
 function isThere(path: string | Buffer): boolean {
@@ -195,12 +191,8 @@ async function printJournal(
   return answerOf(containing, { ...found, lines: lines.toReversed(), first, last }, read);
 }
 
-/** What env, chroot and shells end with when they could not run a program. */
-const NOT_RUN_CODES: ReadonlySet<number> = new Set([125, 126, 127]);
-
 function hasPrinted(result: ProgramResult, bytes: number, source: string): boolean {
-  if (result.ended === 'not-started') return false;
-  if (result.ended === 'exit' && NOT_RUN_CODES.has(result.code)) return false;
+  if (result.ended === 'not-started' || isNotRun(result)) return false;
   if (bytes > 0 || (result.ended === 'exit' && result.code === 0)) return true;
   if (result.ended === 'deadline') throw new ReadError('timeout', source);
   const end = result.ended === 'exit' ? String(result.code) : result.signal;

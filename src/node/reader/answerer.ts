@@ -1,5 +1,5 @@
 import { readlinkSync, readSync, statSync } from 'node:fs';
-import { runProgram } from '../../lib/process/run.ts';
+import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type Question,
@@ -13,6 +13,7 @@ import { inotifyInstances } from './answer-inotify.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
 import { stacksOf, threadsOf } from './answer-threads.ts';
 import { logLines } from './answerer-log.ts';
+import { chrootsInto, isNotRun } from './answerer-program.ts';
 import { statusOf } from './file-status.ts';
 import {
   forgetMutePorts,
@@ -94,17 +95,15 @@ export class Answerer {
   }
 
   async #askVersion({ program, arguments: args }: Question<'version'>): Promise<string> {
-    const here = pathInRoot(this.#settings.hostRoot, program, 'follow');
+    const { hostRoot } = this.#settings;
+    const here = pathInRoot(hostRoot, program, 'follow');
     // A program on a dead mount hangs while it is started, in a process that nobody counts. So we
     // touch it first, as its start will: then it is the reader that hangs.
     withFile(here, program, (file) => readSync(file, Buffer.alloc(1)));
-    const result = await runProgram({
-      program: here.toString('utf8'),
-      arguments: args,
-      deadlineMs: SERVICE_MS,
-      outputBytesMax: VERSION_BYTES_MAX,
-      environment: {},
-    });
+    const [chroot] = chrootsInto(hostRoot, program);
+    const direct = [here.toString('utf8')];
+    let result = await runWords(chroot ?? direct, args);
+    if (chroot && isNotRun(result)) result = await runWords(direct, args);
     const source = [program, ...args].join(' ');
     if (result.ended === 'deadline') throw new ReadError('timeout', source);
     if (result.ended === 'not-started') throw new ReadError('failed', source, result.why);
@@ -113,6 +112,20 @@ export class Answerer {
     }
     return result.stdout;
   }
+}
+
+function runWords(
+  [program = '', ...first]: readonly string[],
+  args: readonly string[],
+): Promise<ProgramResult> {
+  return runProgram({
+    program,
+    arguments: [...first, ...args],
+    deadlineMs: SERVICE_MS,
+    outputBytesMax: VERSION_BYTES_MAX,
+    // Else systemctl does nothing in a chroot.
+    environment: first.length > 0 ? { SYSTEMD_IGNORE_CHROOT: '1' } : {},
+  });
 }
 
 function namesAt(here: Buffer, path: string): readonly string[] {
