@@ -199,8 +199,8 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     layer: 'hosts',
     does: 'the executor of a cluster: checks and repairs this node for the agent; has no credential and does not listen',
     imports: [
-      ...['std', 'state', 'model', 'evidence', 'repair'],
-      ...['steps', 'operations', 'diagnosis', 'channel', 'local-node'],
+      ...['std', 'state', 'model', 'evidence', 'faults', 'checkup', 'repair'],
+      ...['api', 'steps', 'operations', 'diagnosis', 'channel', 'local-node'],
     ],
     packages: ['zod'],
   },

@@ -1,8 +1,8 @@
-import { SeenWaits } from '../../src/hosts/cli/input/seen-waits.ts';
 import { bundleOf } from '../../src/hosts/local-node/save-bundle.ts';
 import { systemTerminal } from '../../src/lib/terminal/terminal.ts';
 import { replayCheck } from '../../src/node/checkup/replay.ts';
 import { runCheck } from '../../src/node/checkup/run-check.ts';
+import { SeenWaits } from '../../src/node/checkup/seen-waits.ts';
 import { deadVolumeMount } from '../../src/node/faults/dead-volume-mount/fault.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';

@@ -1,12 +1,15 @@
 import { prepareFolder, tried } from '../../lib/state/state-folder.ts';
+import { faults } from '../../node/faults/index.ts';
 import type { Failure } from '../../node/model/action.ts';
 import { connectToAgent } from '../../pipeline/channel/connect-to-agent.ts';
 import { PROTOCOL } from '../../pipeline/channel/messages.ts';
+import { openLiveNode } from '../local-node/open-live-node.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
 import type { StepListener } from '../local-node/step-host.ts';
 import { nodeWork, ownBuiltIns } from './node-work.ts';
 import { policyFrom, policyText } from './policy.ts';
+import { StandingCheck } from './standing-check/standing-check.ts';
 
 export interface ExecutorOptions {
   readonly socketPath: string;
@@ -36,6 +39,7 @@ export async function runExecutor(
   const { onEvent } = listener;
   const policy = policyFrom(policyFile, (each) => onEvent(policyText(each)));
   await policy();
+  const work = nodeWork({ node, nodeName, policy, stop, listener });
   const link = connectToAgent({
     socketPath,
     stop,
@@ -45,10 +49,26 @@ export async function runExecutor(
       version: VERSION,
       builtIns: ownBuiltIns(),
     }),
-    work: nodeWork({ node, nodeName, policy, stop, listener }),
+    work: {
+      ...work,
+      runStep: async (step) => {
+        const outcome = await work.runStep(step);
+        const acted = 'record' in outcome && outcome.record?.actions !== undefined;
+        if (acted) standing.checkSoon(`step ${step.name} has acted`);
+        return outcome;
+      },
+    },
     onAgent: (change) =>
       onEvent(change.state === 'connected' ? 'connected to the agent' : `agent: ${change.why}`),
   });
-  await link.ended;
+  const standing = new StandingCheck({
+    openNode: () => openLiveNode(node.access),
+    faults,
+    settings: node.settings,
+    onCheck: link.publish,
+    onBegin: (why) => listener.detail(() => `check of the node: ${why}\n`),
+    stop,
+  });
+  await Promise.all([link.ended, standing.run()]);
   return undefined;
 }

@@ -82,6 +82,34 @@ test('a kubelet that was stopped by a signal', async () => {
   expect(await changed(nodeWith(), stopped)).toEqual(['kubelet']);
 });
 
+test('a thread that waits for a path in two probes, and one that does not', async () => {
+  const thread = { tid: 815, name: 'kubelet', state: 'D', waitsIn: 'rpc_wait_bit_killable' };
+  const callLine = '262 0xffffffffffffff9c 0xc000d8a120';
+  const call = { systemCall: 262, callName: 'newfstatat', path: '/mnt/share', callLine };
+  const waiting = (line = callLine) =>
+    nodeWith((maker) =>
+      maker.set(
+        'threads',
+        { threadsOf: 812 },
+        { answer: [{ ...thread, ...call, callLine: line }] },
+      ),
+    ).build();
+  const probe = createProbe();
+  const digests = [
+    await probe(nodeWith().build()),
+    await probe(waiting()),
+    await probe(waiting('262 0xffffffffffffff9c 0xc000ffffff')),
+    await probe(waiting()),
+    await probe(waiting()),
+    await probe(waiting()),
+    await probe(nodeWith().build()),
+  ].map((digest) => digest.split('waits=')[1]);
+  const [none, , , , wait] = digests;
+  expect(none).toBe('none');
+  expect(wait).not.toBe('none');
+  expect(digests).toEqual([none, none, none, none, wait, wait, none]);
+});
+
 test('another kubelet is found, and read', async () => {
   const after = nodeWith((maker) => maker.file('/proc/900/mountinfo', ROOT + VOLUME), 900);
   after.missing('file', '/proc/812/stat');
@@ -113,7 +141,7 @@ test('where to read is found again only after a while', async () => {
   await probe(counting);
   asked.length = 0;
   await probe(counting);
-  expect(asked.toSorted()).toEqual(['file', 'file', 'kubelet', 'log']);
+  expect(asked.toSorted()).toEqual(['file', 'file', 'kubelet', 'log', 'threads']);
   maker.clock = new Date(maker.clock.getTime() + PROBE_PLACES_MS);
   await probe(counting);
   expect(asked).toContain('folder');

@@ -26,12 +26,13 @@ import { takeSnapshot } from './take-snapshot.ts';
 export type Probe = (node: NodeReader) => Promise<string>;
 
 /**
- * The probe reads the kubelet's state, its mounts, the new errors in its log, and its health. A read
- * that fails is part of the digest. Remembers where to read, because the search for the kubelet
+ * The probe reads the kubelet's state, its mounts, the new errors in its log, its health, and whether
+ * one of its threads waits for a path. A read that fails is part of the digest. Remembers where to read, because the search for the kubelet
  * costs more than the rest.
  */
 export function createProbe(settings: SnapshotOptions = {}): Probe {
   let places: Places | undefined;
+  let waits: ReadonlySet<string> = new Set();
   return async (node) => {
     const isOld = places === undefined || node.now().getTime() - places.foundMs >= PROBE_PLACES_MS;
     let process = isOld ? GONE : await processState(node, places?.here.process);
@@ -41,12 +42,16 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
       places = found.value;
       process = await processState(node, places.here.process);
     }
-    const [mounts, log, healthz] = await Promise.all([
+    const [mounts, log, healthz, waitsNow] = await Promise.all([
       mountsDigest(node, places.here),
       logDigest(node, places),
       healthState(node, places.healthPage),
+      pathWaits(node, places.here.process),
     ]);
-    return `kubelet=${process} mounts=${mounts} log=${log} health=${healthz}`;
+    const lasting = [...waitsNow].filter((wait) => waits.has(wait)).toSorted();
+    waits = waitsNow;
+    const waiting = lasting.length === 0 ? 'none' : await digestOf(lasting.join('\n'));
+    return `kubelet=${process} mounts=${mounts} log=${log} health=${healthz} waits=${waiting}`;
   };
 }
 
@@ -95,6 +100,20 @@ async function processState(node: NodeReader, known: Kubelet['process']): Promis
   const [state = '', ...fields] = stat.value.slice(stat.value.lastIndexOf(')') + 2).split(' ');
   if (fields[22 - 4] !== known.startTime) return GONE;
   return `${known.pid}/${known.startTime}${/^[TZX]$/.test(state) ? state : ''}`;
+}
+
+/**
+ * The calls with a path in which threads of the kubelet are. One that is there in two probes waits,
+ * perhaps for a dead volume: long before the health of the sync loop changes.
+ */
+async function pathWaits(
+  node: NodeReader,
+  known: Kubelet['process'],
+): Promise<ReadonlySet<string>> {
+  if (!known) return new Set();
+  const read = await attempt(node.ask('threads', { threadsOf: known.pid }));
+  const threads = read.known ? read.value : [];
+  return new Set(threads.flatMap(({ tid, callLine }) => (callLine ? [`${tid} ${callLine}`] : [])));
 }
 
 /** Only mounts below the kubelet's root: other mounts change with every container. */

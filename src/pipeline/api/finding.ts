@@ -22,7 +22,7 @@ export function findingOf(text: z.ZodString) {
   });
 }
 
-function subjectOf(text: z.ZodString) {
+export function subjectOf(text: z.ZodString) {
   return z
     .object({
       namespace: text.describe('Namespace of the pod.').exactOptional(),

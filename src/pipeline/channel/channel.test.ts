@@ -8,6 +8,7 @@ import {
   socketPath,
   step,
 } from '../../../test/synthetic-channel.ts';
+import { checkOf, finding } from '../../../test/synthetic-node-check.ts';
 import type { StepToRun } from '../steps/step-to-run.ts';
 import { frameOf } from './frames.ts';
 import { FRAME_BYTES_MAX, REQUESTS_MAX, SENDS_MAX } from './limits.ts';
@@ -61,8 +62,8 @@ test('every request reaches the executor, and its answer the agent', async () =>
   const builtIns = await agent.builtIns();
   expect([...builtIns.operations]).toEqual(HELLO.builtIns.operations);
   expect([...builtIns.operationSets]).toEqual(HELLO.builtIns.operationSets);
-  executor.publish({ state: 'healthy' });
-  await expect.poll(() => agent.checks).toEqual([{ state: 'healthy' }]);
+  executor.publish(checkOf());
+  await expect.poll(() => agent.checks).toEqual([checkOf()]);
   expect(agent.changes).toEqual([{ state: 'connected', version: '1.2.3' }]);
 });
 
@@ -195,11 +196,11 @@ test('an agent that restarts gets the last check, and what it had requested is s
     },
   });
   const asked = first.runStep(step({ restMs: 1_000 }));
-  executor.publish({ state: 'faulty' });
+  executor.publish(checkOf(finding()));
   await expect.poll(() => first.checks.length).toBe(1);
   await first.close();
   await expect.poll(() => ended).toEqual(['uid/1']);
   expect(await asked).toMatchObject({ message: /does not answer: the agent is shutting down/ });
   const second = await agentAt(path);
-  await expect.poll(() => second.checks).toEqual([{ state: 'faulty' }]);
+  await expect.poll(() => second.checks).toEqual([checkOf(finding())]);
 });

@@ -3,10 +3,11 @@ import { createConnection, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { Connection } from './connection.ts';
-import type { ExecutorWork, FileChunk, NodeCheck } from './executor.ts';
+import type { ExecutorWork, FileChunk } from './executor.ts';
 import { FrameError, type ReadFrame } from './frames.ts';
 import { RECONNECT_MS, REQUEST_BYTES_MAX, REQUESTS_MAX } from './limits.ts';
 import type { FromExecutor, Hello } from './messages.ts';
+import type { NodeCheck } from './node-check.ts';
 import { type ExecutorRequest, executorRequest, fromAgent } from './request-schema.ts';
 
 export interface ConnectOptions {

@@ -31,6 +31,3 @@ export interface FileChunk {
   readonly bytes: number;
   readonly chunk: Uint8Array;
 }
-
-/** The bounded result of one standing check. */
-export type NodeCheck = Readonly<Record<string, unknown>>;

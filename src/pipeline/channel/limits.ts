@@ -39,3 +39,16 @@ export const PATH_CHARACTERS_MAX = 512;
 
 /** Pairs in the input of a step: parameters, and the results of up to 500 steps. */
 export const INPUT_PAIRS_MAX = 20_000;
+
+/** Faults of one check; there are ten today. */
+export const CHECKED_FAULTS_MAX = 100;
+
+/** Findings of one check: those that are not listed are neither new nor gone. */
+export const CHECKED_FINDINGS_MAX = 1_000;
+
+/** Findings of one check that come with summary and proof. */
+export const CHECKED_DETAILS_MAX = 20;
+
+/** Unknowns of one fault; with more of them all findings of the fault stay as they are. */
+export const CHECKED_UNKNOWNS_OF_FAULT_MAX = 10;
+export const CHECKED_UNKNOWNS_MAX = CHECKED_FAULTS_MAX * CHECKED_UNKNOWNS_OF_FAULT_MAX;

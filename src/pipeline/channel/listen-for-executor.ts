@@ -2,9 +2,10 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { BuiltIns } from '../steps/built-ins.ts';
 import { Connection } from './connection.ts';
-import type { Executor, NodeCheck } from './executor.ts';
+import type { Executor } from './executor.ts';
 import { HELLO_MS, PING_MS, SILENT_MS } from './limits.ts';
 import { type FromExecutor, type Hello, PROTOCOL } from './messages.ts';
+import { type NodeCheck, nodeCheck } from './node-check.ts';
 import { OpenRequests } from './open-requests.ts';
 import { remoteExecutor } from './remote-executor.ts';
 
@@ -118,10 +119,16 @@ class AgentEnd {
 
   #received(connection: Connection, message: FromExecutor): void {
     const { type } = message;
-    if (type === 'node-check') this.#options.onNodeCheck?.(message.check);
+    if (type === 'node-check') this.#checked(connection, message.check);
     else if (type === 'result' || type === 'refused' || type === 'busy') {
       this.requests.received(message);
     } else if (type !== 'pong') connection.close(UNKNOWN);
+  }
+
+  #checked(connection: Connection, check: unknown): void {
+    const read = nodeCheck.safeParse(check);
+    if (read.success) this.#options.onNodeCheck?.(read.data);
+    else connection.close(UNKNOWN);
   }
 
   #introduced(connection: Connection, message: FromExecutor): void {

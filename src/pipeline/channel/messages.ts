@@ -1,6 +1,6 @@
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
-import type { NodeCheck } from './executor.ts';
+import type { NodeCheck } from './node-check.ts';
 import type { ExecutorRequest } from './request-schema.ts';
 
 /** Both ends have the same; an executor of another image is not used. */

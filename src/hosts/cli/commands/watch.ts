@@ -10,12 +10,12 @@ import {
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
 import { type CheckRun, runCheck } from '../../../node/checkup/run-check.ts';
+import { SeenWaits } from '../../../node/checkup/seen-waits.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { durationMs } from '../command-line/options.ts';
 import type { ReportFormat } from '../command-line/shared-options.ts';
 import { reportAbandoned } from '../input/open-node.ts';
-import { SeenWaits } from '../input/seen-waits.ts';
 import { subjectText } from '../screens/alike-findings.ts';
 import { codeOf, showReport } from '../screens/show-report.ts';
 

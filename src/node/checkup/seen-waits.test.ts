@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { nodes } from '../../../../test/faults/dead-volume-mount.ts';
-import { type NodeMaker, nodeNamed } from '../../../../test/synthetic-node.ts';
-import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
-import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
-import type { Thread } from '../../../node/model/thread.ts';
+import { nodes } from '../../../test/faults/dead-volume-mount.ts';
+import { type NodeMaker, nodeNamed } from '../../../test/synthetic-node.ts';
+import { blockedThreads } from '../evidence/stacks/blocked-threads.ts';
+import type { Thread } from '../model/thread.ts';
 import { SeenWaits } from './seen-waits.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 
 const fixture = () => nodeNamed('active-a-thread-waits-for-long', nodes());
 

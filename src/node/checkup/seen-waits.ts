@@ -1,8 +1,8 @@
-import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
-import { blockedThreads, seenWaits } from '../../../node/evidence/stacks/blocked-threads.ts';
-import { attempt, type SnapshotOptions } from '../../../node/model/evidence.ts';
-import { RecordedNode } from '../../../node/recording/recorded-node.ts';
-import type { Recording } from '../../../node/recording/recording.ts';
+import { blockedThreads, seenWaits } from '../evidence/stacks/blocked-threads.ts';
+import { attempt, type SnapshotOptions } from '../model/evidence.ts';
+import { RecordedNode } from '../recording/recorded-node.ts';
+import type { Recording } from '../recording/recording.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 
 /**
  * What a watch carries from one look to the next: in which calls it has seen threads of the kubelet

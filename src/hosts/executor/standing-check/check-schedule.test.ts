@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CheckSchedule } from './check-schedule.ts';
+import { CHECK_GAP_MS, CHECK_INTERVAL_MS, CHECK_SAVED_MS, CHECK_SHARE } from './limits.ts';
+
+/** Asks every 100 ms whether to check, and says when checks of this length began. */
+function checksIn(
+  untilMs: number,
+  tookMs: number,
+  isChanged: (nowMs: number) => boolean,
+): readonly number[] {
+  const schedule = new CheckSchedule(0, () => 0.5);
+  const begun: number[] = [];
+  for (let nowMs = 0; nowMs < untilMs; nowMs += 100) {
+    if (isChanged(nowMs)) schedule.want();
+    if (!schedule.isDue(nowMs)) continue;
+    begun.push(nowMs);
+    schedule.begin();
+    schedule.end(nowMs, nowMs + tookMs);
+    nowMs += tookMs;
+  }
+  return begun;
+}
+
+test('a node that does not change is checked at once, and then at the interval', () => {
+  const everyMs = (CHECK_INTERVAL_MS.min + CHECK_INTERVAL_MS.max) / 2;
+  const begun = checksIn(4 * everyMs, 400, () => false);
+  expect(begun[0]).toBe(0);
+  expect(begun).toHaveLength(4);
+  for (const [index, at] of begun.slice(1).entries()) {
+    expect(at - (begun[index] ?? 0)).toBeGreaterThan(everyMs);
+    expect(at - (begun[index] ?? 0)).toBeLessThan(everyMs + 1_000);
+  }
+});
+
+test('a change is checked at once', () => {
+  expect(checksIn(40_000, 400, (nowMs) => nowMs === 30_000)).toEqual([0, 30_000]);
+});
+
+test('a change soon after a check waits for a moment, and several changes are one', () => {
+  const begun = checksIn(40_000, 400, (nowMs) => nowMs > 30_000 && nowMs < 32_000);
+  expect(begun).toEqual([0, 30_100, 30_100 + 400 + CHECK_GAP_MS]);
+});
+
+test('a change during a check is checked again', () => {
+  const schedule = new CheckSchedule(0);
+  schedule.begin();
+  schedule.want();
+  schedule.end(0, 400);
+  expect(schedule.isDue(400)).toBe(false);
+  expect(schedule.isDue(400 + CHECK_GAP_MS)).toBe(true);
+});
+
+test('a node that changes all the time is checked for a small part of the time', () => {
+  const lengths = fc.integer({ min: 1, max: 300 }).map((tenths) => tenths * 100);
+  fc.assert(
+    fc.property(lengths, (tookMs) => {
+      const untilMs = 3_600_000;
+      const spentMs = checksIn(untilMs, tookMs, () => true).length * tookMs;
+      expect(spentMs).toBeLessThanOrEqual(untilMs * CHECK_SHARE + CHECK_SAVED_MS + tookMs);
+      expect(spentMs).toBeGreaterThan(0);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('checks that take long do not come more often for an interval that is over', () => {
+  const begun = checksIn(3_600_000, 20_000, () => false);
+  expect(begun.length * 20_000).toBeLessThanOrEqual(
+    3_600_000 * CHECK_SHARE + CHECK_SAVED_MS + 20_000,
+  );
+});

@@ -1,0 +1,16 @@
+/** Between two probes of the node. */
+export const PROBE_MS = 2_000;
+
+/** Between two checks of a node that does not change, spread so that nodes do not check together. */
+export const CHECK_INTERVAL_MS = { min: 50_000, max: 70_000 } as const;
+
+/** Between the end of a check and the next one, however often the node changes. */
+export const CHECK_GAP_MS = 2_000;
+
+/** Checks take at most this part of the time, so that a node that changes all the time can work. */
+export const CHECK_SHARE = 0.05;
+/** Time for checks that is saved up for several changes one after another. */
+export const CHECK_SAVED_MS = 15_000;
+
+/** For one check. A dead mount takes some seconds of it. */
+export const CHECK_MS = 30_000;

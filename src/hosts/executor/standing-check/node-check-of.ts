@@ -1,0 +1,100 @@
+import { cutText } from '../../../lib/std/cut-text.ts';
+import type { Judged } from '../../../node/checkup/judge-faults.ts';
+import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
+import { FINDING_STATES, type Subject } from '../../../node/model/finding.ts';
+import { REPORTED_PROOF_MAX, REPORTED_TEXT_MAX } from '../../../pipeline/api/limits.ts';
+import {
+  CHECKED_DETAILS_MAX,
+  CHECKED_FAULTS_MAX,
+  CHECKED_FINDINGS_MAX,
+  CHECKED_UNKNOWNS_OF_FAULT_MAX,
+} from '../../../pipeline/channel/limits.ts';
+import type { CheckedFinding, NodeCheck } from '../../../pipeline/channel/node-check.ts';
+
+/** What an agent gets of a check: as much as fits into its message, the worst first. */
+export function nodeCheckOf(
+  { node, faults }: Report,
+  judged: readonly Judged[],
+  kubediagVersion: string,
+  time: Date,
+): NodeCheck {
+  const found = faults.flatMap(harmfulOf).toSorted((left, right) => rank(left) - rank(right));
+  const listed = found.slice(0, CHECKED_FINDINGS_MAX);
+  const cut = found.slice(CHECKED_FINDINGS_MAX);
+  const { kubelet, runtime } = node;
+  return {
+    time: time.toISOString(),
+    durationMs: node.tookMs,
+    ...(kubelet.version === undefined ? {} : { kubeletVersion: line(kubelet.version) }),
+    ...(runtime ? { runtimeVersion: line(`${runtime.name}://${runtime.version}`) } : {}),
+    kubediagVersion,
+    faults: faults.slice(0, CHECKED_FAULTS_MAX).map(({ name, verdict, findings }) => {
+      const notListed = cut.filter(({ fault }) => fault === name).length;
+      return {
+        fault: name,
+        verdict,
+        benign: findings.filter(({ state }) => state === 'benign').length,
+        ...(notListed > 0 ? { notListed } : {}),
+      };
+    }),
+    findings: listed.map(({ detail, ...finding }, index) =>
+      index < CHECKED_DETAILS_MAX ? { ...finding, detail } : finding,
+    ),
+    unknowns: judged.slice(0, CHECKED_FAULTS_MAX).flatMap(unknownsOf),
+  };
+}
+
+type DetailedFinding = Required<CheckedFinding>;
+
+function harmfulOf({ name, findings }: FaultReport): readonly DetailedFinding[] {
+  return findings.flatMap(({ state, ...finding }) =>
+    state === 'benign' ? [] : [{ fault: name, id: finding.id, state, detail: detailOf(finding) }],
+  );
+}
+
+function detailOf({
+  reason,
+  summary,
+  subject,
+  proof,
+}: Omit<FindingReport, 'state'>): DetailedFinding['detail'] {
+  return {
+    reason: line(reason),
+    summary: line(summary),
+    subject: subjectOf(subject),
+    proof: proof.slice(0, REPORTED_PROOF_MAX).map(({ claim, text, origin }) => ({
+      claim: line(claim),
+      ...(text === undefined ? {} : { text: line(text) }),
+      origin: line(origin),
+    })),
+  };
+}
+
+function subjectOf(subject: Subject): Subject {
+  const fields = Object.entries(subject as Readonly<Record<string, string>>);
+  return Object.fromEntries(fields.map(([name, value]) => [name, line(value)] as const));
+}
+
+function rank({ state }: Pick<CheckedFinding, 'state'>): number {
+  return FINDING_STATES.indexOf(state);
+}
+
+function unknownsOf({ fault, verdict }: Judged): NodeCheck['unknowns'] {
+  const all = verdict.unknowns.map(({ why, subject }) => ({
+    fault: fault.id,
+    message: line(why),
+    ...(subject ? { subject: subjectOf(subject) } : {}),
+  }));
+  const different = [...new Map(all.map((each) => [JSON.stringify(each), each])).values()];
+  if (different.length <= CHECKED_UNKNOWNS_OF_FAULT_MAX) return different;
+  const listed = different.slice(0, CHECKED_UNKNOWNS_OF_FAULT_MAX - 1);
+  // About no subject, so that it may be about any finding.
+  const message = `${different.length - listed.length} more that could not be determined`;
+  return [...listed, { fault: fault.id, message }];
+}
+
+/** The length that `cutText` adds fits into the rest. */
+function line(text: string): string {
+  const NOTE_CHARACTERS = 32;
+  return cutText(text, REPORTED_TEXT_MAX - NOTE_CHARACTERS).slice(0, REPORTED_TEXT_MAX);
+}

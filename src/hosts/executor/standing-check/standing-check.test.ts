@@ -1,0 +1,73 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { nodes as crashed } from '../../../../test/faults/kubelet-not-running.ts';
+import { nodeNamed } from '../../../../test/synthetic-node.ts';
+import { kubeletNotRunning } from '../../../node/faults/kubelet-not-running/fault.ts';
+import type { NodeReader } from '../../../node/model/node-reader.ts';
+import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
+import { StandingCheck, type StandingNode } from './standing-check.ts';
+
+/** A node that can become another one at any time. */
+class ChangingNode implements StandingNode {
+  current: NodeReader;
+  isClosed = false;
+  readonly longestWait = undefined;
+
+  constructor(current: NodeReader) {
+    this.current = current;
+  }
+
+  now = () => new Date();
+  ask: NodeReader['ask'] = (kind, question) => {
+    this.isClosed = false;
+    return this.current.ask(kind, question);
+  };
+  beginCheck() {}
+  endCheck() {}
+  close() {
+    this.isClosed = true;
+  }
+}
+
+test('a change is checked at once, and a cure is confirmed by a second check', async () => {
+  const [well, sick] = ['healthy', 'active-crashed'].map((name) =>
+    nodeNamed(name, crashed()).build(),
+  );
+  if (!well || !sick) throw new Error('no such nodes');
+  const opened: ChangingNode[] = [];
+  const openNode = () => {
+    const node = new ChangingNode(well);
+    opened.push(node);
+    return node;
+  };
+  const become = (node: NodeReader) => {
+    for (const each of opened) each.current = node;
+  };
+  const checks: NodeCheck[] = [];
+  const begun: string[] = [];
+  const stopping = new AbortController();
+  const faults = [kubeletNotRunning];
+  const standing = new StandingCheck({
+    ...{ openNode, faults, settings: {}, stop: stopping.signal },
+    onCheck: (check) => void checks.push(check),
+    onBegin: (why) => void begun.push(why),
+  });
+  const running = standing.run();
+  onTestFinished(() => stopping.abort());
+  const found = () => checks.map(({ findings }) => findings.length);
+  await expect.poll(found).toEqual([0]);
+  become(sick);
+  await expect.poll(found).toEqual([0, 1]);
+  become(well);
+  await expect.poll(found).toEqual([0, 1, 0, 0]);
+  expect(begun).toEqual([
+    'the first check',
+    expect.stringMatching(/^changed: .*kubelet/),
+    expect.stringMatching(/^changed: .*kubelet/),
+    'to confirm that kubelet-not-running is gone',
+  ]);
+  standing.checkSoon('a step has ended');
+  await expect.poll(found).toEqual([0, 1, 0, 0, 0]);
+  stopping.abort();
+  await running;
+  expect(opened.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});

@@ -1,0 +1,129 @@
+import { createProbe } from '../../../node/checkup/probe-node.ts';
+import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts';
+import { SeenWaits } from '../../../node/checkup/seen-waits.ts';
+import type { SnapshotOptions } from '../../../node/model/evidence.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
+import { VERSION } from '../../local-node/product-version.ts';
+import { CheckSchedule } from './check-schedule.ts';
+import { CHECK_MS, PROBE_MS } from './limits.ts';
+import { nodeCheckOf } from './node-check-of.ts';
+
+/** A node that is checked again and again; between two checks it has no reader. */
+export interface StandingNode extends CheckableNode {
+  beginCheck(): void;
+  close(): void;
+}
+
+export interface StandingCheckOptions {
+  /** Called twice: the probe has a reader of its own, which loads less than that of a check. */
+  readonly openNode: () => StandingNode;
+  readonly faults: readonly AnyFault[];
+  readonly settings: SnapshotOptions;
+  /** Receives every check. */
+  readonly onCheck: (check: NodeCheck) => void;
+  /** Called with the reason before each check. */
+  readonly onBegin?: (why: string) => void;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Checks a node for all faults until it is stopped: at an interval, and when the probe says that the
+ * node has changed. One node serves all checks, so that a path on which a reader hangs is not touched
+ * again, and the number of such readers has its limit.
+ */
+export class StandingCheck {
+  readonly #options: StandingCheckOptions;
+  readonly #schedule = new CheckSchedule(performance.now());
+  readonly #waits = new SeenWaits();
+  #why = 'the first check';
+  #wake: () => void = () => {};
+  #last: NodeCheck | undefined;
+
+  constructor(options: StandingCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Checks as soon as it is permitted: a step may have changed the node. */
+  checkSoon(why: string): void {
+    this.#want(why);
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    const { openNode, settings, stop } = this.#options;
+    const [node, probed] = [openNode(), openNode()];
+    const probe = createProbe(settings);
+    const end = () => {
+      this.#wake();
+      node.endCheck('the executor ends');
+      probed.endCheck('the executor ends');
+    };
+    stop.addEventListener('abort', end, { once: true });
+    let digest: string | undefined;
+    while (!stop.aborted) {
+      const now = await probe(probed);
+      if (digest !== undefined && digest !== now) this.#want(`changed: ${changedIn(digest, now)}`);
+      digest = now;
+      if (this.#schedule.isDue(performance.now())) await this.checkOnce(node);
+      await this.#sleep();
+    }
+    stop.removeEventListener('abort', end);
+    node.close();
+    probed.close();
+  }
+
+  /** Checks the node now. */
+  async checkOnce(node: StandingNode): Promise<void> {
+    const { faults, onCheck, onBegin, stop } = this.#options;
+    onBegin?.(this.#why);
+    this.#why = 'the interval';
+    this.#schedule.begin();
+    const begunMs = performance.now();
+    node.beginCheck();
+    const settings = this.#waits.addedTo(this.#options.settings);
+    const run = { faults, settings, timeoutMs: CHECK_MS };
+    const { report, judged, recording } = await runCheck(node, run, SILENT);
+    await this.#waits.keep(recording, settings);
+    node.close();
+    this.#schedule.end(begunMs, performance.now());
+    // An interrupted check says less than the one before.
+    if (stop.aborted) return;
+    const check = nodeCheckOf(report, judged, VERSION, node.now());
+    const gone = goneBetween(this.#last, check);
+    if (gone !== undefined) this.#want(`to confirm that ${gone} is gone`);
+    this.#last = check;
+    onCheck(check);
+  }
+
+  #want(why: string): void {
+    this.#why = why;
+    this.#schedule.want();
+  }
+
+  #sleep(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, PROBE_MS);
+    this.#wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (this.#options.stop.aborted) this.#wake();
+    return promise;
+  }
+}
+
+const SILENT = { progress: () => {}, detail: () => {} };
+
+/** A fault of which the check before had a finding that this one has not. */
+function goneBetween(before: NodeCheck | undefined, now: NodeCheck): string | undefined {
+  const ids = new Set(now.findings.map(({ id }) => id));
+  return before?.findings.find(({ id }) => !ids.has(id))?.fault;
+}
+
+// kubelet=812/1532 mounts=ab12 log=cd34 health=ok
+function changedIn(before: string, now: string): string {
+  const were = new Set(before.split(' '));
+  const changed = now.split(' ').filter((part) => !were.has(part));
+  return changed.map((part) => part.split('=')[0]).join(', ');
+}
