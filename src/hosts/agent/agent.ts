@@ -23,6 +23,8 @@ import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
 import { ApiContact } from './api-contact.ts';
 import { API_SILENT_MS, EXECUTOR_ABSENT_MS, LEASE_RENEW_MS, LEASE_SECONDS } from './limits.ts';
+import type { NodePublisher } from './node-status/node-publisher.ts';
+import { publishNodeStatus } from './node-status/node-status.ts';
 import { ResultKeys } from './result-keys.ts';
 import { withoutRepeats } from './without-repeats.ts';
 
@@ -57,16 +59,23 @@ export async function runAgent(
   if ('why' in access) return access;
   const contact = new ApiContact(openKubeClient(access, { version }));
   try {
+    const status = publishNodeStatus({
+      client: contact.client,
+      nodeName,
+      onError: (message) => listener.onMessage(`node status: ${message}`),
+      stop,
+    });
     const executor = await listenForExecutor({
       socketPath,
       nodeName,
+      onNodeCheck: (check) => status.take(check),
       onExecutor: (change) => {
         const isThere = change.state === 'connected';
         const what = isThere ? `connected, version ${change.version}` : `gone: ${change.why}`;
         listener.onMessage(`executor: ${what}`);
       },
     });
-    await new Agent(options, contact, executor, stop, listener).run();
+    await new Agent(options, contact, { executor, status }, stop, listener).run();
     return undefined;
   } catch (error) {
     if (!isListenError(error)) throw error;
@@ -99,6 +108,7 @@ class Agent {
   readonly #options: AgentOptions;
   readonly #contact: ApiContact;
   readonly #executor: ListeningExecutor;
+  readonly #status: NodePublisher;
   readonly #stop: AbortSignal;
   readonly #listener: AgentListener;
   readonly #metrics = new RunMetrics();
@@ -109,13 +119,14 @@ class Agent {
   constructor(
     options: AgentOptions,
     contact: ApiContact,
-    executor: ListeningExecutor,
+    { executor, status }: { readonly executor: ListeningExecutor; readonly status: NodePublisher },
     stop: AbortSignal,
     listener: AgentListener,
   ) {
     this.#options = options;
     this.#contact = contact;
     this.#executor = executor;
+    this.#status = status;
     this.#stop = stop;
     this.#listener = listener;
     this.#port = options.port;
@@ -150,9 +161,10 @@ class Agent {
       const onError = (message: string) =>
         this.#listener.onMessage(`Lease ${nodeName}: ${message}`);
       const keeping = keepLease(lease, { intervalMs: LEASE_RENEW_MS, stop: this.#stop, onError });
+      const publishing = this.#status.run();
       // Ends when the last running step has ended.
       await this.#runner.run();
-      await keeping;
+      await Promise.all([keeping, publishing]);
       await server.close();
     } finally {
       await this.#executor.close();
@@ -230,6 +242,7 @@ class Agent {
       ...this.#metrics.metrics(this.#runner.counts),
       counter('kubediag_api_requests_total', 'Requests to the API server, and watches.', requests),
       gauge('kubediag_executor_connected', 'Whether the executor is connected.', isConnected),
+      ...this.#status.metrics.all(),
     ]);
   }
 }

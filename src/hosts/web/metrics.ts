@@ -2,13 +2,13 @@
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
-  /** "_sum", "_count" of a summary. */
+  /** "_sum", "_count", and "_bucket" of a histogram. */
   readonly suffix?: string;
 }
 
 export interface Metric {
   readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'summary';
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly help: string;
   readonly samples: readonly Sample[];
 }

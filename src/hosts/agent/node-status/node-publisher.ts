@@ -1,0 +1,193 @@
+import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
+import { STORE_WAIT_FIRST_MS } from '../../../pipeline/store/limits.ts';
+import { answerOf, longer, spread } from '../../../pipeline/store/store-answer.ts';
+import { isTemporary, type StoreError } from '../../../pipeline/store/store-error.ts';
+import { CheckMetrics } from './check-metrics.ts';
+import { eventsBetween, type FaultEvent } from './fault-events.ts';
+import { EVENTS_WAITING_MAX, HEARTBEAT_MS, REFUSED_MS, SILENT_MS } from './limits.ts';
+import type { NodeObjects, WrittenCondition } from './node-objects.ts';
+import { initialState, type NodeState, withCheck } from './node-state.ts';
+import {
+  conditionOf,
+  knownFindings,
+  type NodeFaultCondition,
+  reportOf,
+  substanceOf,
+} from './published-state.ts';
+
+export interface NodePublisherOptions {
+  readonly objects: NodeObjects;
+  readonly recordEvent: (event: FaultEvent, nodeUid: string) => Promise<void>;
+  readonly onError: (message: string) => void;
+  readonly stop: AbortSignal;
+  /** A clock that never goes back. */
+  readonly nowMs?: () => number;
+}
+
+/** What was written last, and when. */
+interface Written {
+  readonly substance: string;
+  readonly atMs: number;
+}
+
+/**
+ * Publishes what the checks of a node amount to: the condition of the Node, the NodeReport and
+ * Events. It compares what is known with what it has written, so that after an outage of the API
+ * server it writes the newest state, once.
+ */
+export class NodePublisher {
+  readonly metrics = new CheckMetrics();
+  readonly #options: NodePublisherOptions;
+  readonly #nowMs: () => number;
+  #state: NodeState | undefined;
+  /** The newest check that came before the state was restored. */
+  #early: NodeCheck | undefined;
+  #events: readonly FaultEvent[] = [];
+  #nodeUid = '';
+  #condition: WrittenCondition | undefined;
+  #conditionWritten: Written | undefined;
+  #reportWritten: Written | undefined;
+  #heardMs: number;
+  /** There is something that was not yet tried to publish. */
+  #isBehind = true;
+  #wake: () => void = () => {};
+
+  constructor(options: NodePublisherOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#heardMs = this.#nowMs();
+  }
+
+  /** Takes the newest check of the executor. One that it has sent before changes nothing. */
+  take(check: NodeCheck): void {
+    this.#heardMs = this.#nowMs();
+    const isKnown = check.time === (this.#state?.check ?? this.#early)?.time;
+    if (isKnown) return;
+    this.metrics.count(check);
+    if (this.#state) this.#apply(this.#state, check);
+    else this.#early = check;
+    this.#isBehind = true;
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    const { stop, onError } = this.#options;
+    const wake = () => this.#wake();
+    stop.addEventListener('abort', wake, { once: true });
+    let waitMs = STORE_WAIT_FIRST_MS;
+    while (!stop.aborted) {
+      this.#isBehind = !this.#state;
+      const error = this.#state ? await this.#publish(this.#state) : await this.#restore();
+      if (error) {
+        onError(error.message);
+        this.#isBehind = false;
+        await this.#sleep(isTemporary(error) ? spread(waitMs, error.retryAfterMs) : REFUSED_MS);
+        waitMs = longer(waitMs);
+      } else {
+        waitMs = STORE_WAIT_FIRST_MS;
+        await this.#sleep(this.#restMs());
+      }
+    }
+    stop.removeEventListener('abort', wake);
+  }
+
+  /** Continues where an earlier agent ended. */
+  async #restore(): Promise<StoreError | undefined> {
+    const { objects } = this.#options;
+    const node = await answerOf(objects.node());
+    if (!node.ok) return node.error;
+    const report = await answerOf(objects.report());
+    if (!report.ok) return report.error;
+    this.#nodeUid = node.value.uid;
+    this.#condition = node.value.condition;
+    const { value = {} } = report;
+    const known = knownFindings(value, this.#nowMs());
+    this.#state = initialState(known, (value.findingsNotListed ?? 0) > 0);
+    if (this.#early) this.#apply(this.#state, this.#early);
+    return undefined;
+  }
+
+  #apply(state: NodeState, check: NodeCheck): void {
+    const next = withCheck(state, check, this.#nowMs());
+    this.#events = [...this.#events, ...eventsBetween(state, next)].slice(-EVENTS_WAITING_MAX);
+    this.#state = next;
+    this.metrics.show(next);
+  }
+
+  /** Writes what is not yet written. Returns the first error; a later part is tried all the same. */
+  async #publish(state: NodeState): Promise<StoreError | undefined> {
+    const substance = substanceOf(reportOf(state));
+    return [
+      await answerOf(this.#writeCondition(state, substance)),
+      // Before the report: an agent that starts reports no Event for what the report has.
+      await answerOf(this.#writeEvents()),
+      await answerOf(this.#writeReport(state, substance)),
+    ].find((answer) => !answer.ok)?.error;
+  }
+
+  async #writeCondition(state: NodeState, substance: string): Promise<void> {
+    const isSilent = this.#nowMs() - this.#heardMs >= SILENT_MS;
+    const condition = isSilent ? SILENT : conditionOf(state);
+    if (!condition) return;
+    const last = this.#condition;
+    const isChanged = condition.status !== last?.status || condition.reason !== last.reason;
+    if (!isChanged && this.#isFresh(this.#conditionWritten, substance)) return;
+    const now = new Date().toISOString();
+    const isOther = condition.status !== last?.status;
+    const written = { ...condition, lastTransitionTime: isOther ? now : last.lastTransitionTime };
+    await this.#options.objects.writeCondition(written, now);
+    this.#condition = written;
+    this.#conditionWritten = { substance, atMs: this.#nowMs() };
+  }
+
+  async #writeEvents(): Promise<void> {
+    for (let event = this.#events[0]; event; event = this.#events[0]) {
+      const answer = await answerOf(this.#options.recordEvent(event, this.#nodeUid));
+      if (!answer.ok && isTemporary(answer.error)) throw answer.error;
+      if (!answer.ok) this.#options.onError(answer.error.message);
+      this.#events = this.#events.filter((each) => each !== event);
+    }
+  }
+
+  async #writeReport(state: NodeState, substance: string): Promise<void> {
+    const report = reportOf(state);
+    if (!report || this.#isFresh(this.#reportWritten, substance)) return;
+    await this.#options.objects.writeReport(report);
+    this.#reportWritten = { substance, atMs: this.#nowMs() };
+  }
+
+  #isFresh(written: Written | undefined, substance: string): boolean {
+    if (written?.substance !== substance) return false;
+    return this.#nowMs() - written.atMs < HEARTBEAT_MS;
+  }
+
+  /** Until the next heartbeat, or until the executor counts as silent. */
+  #restMs(): number {
+    const nowMs = this.#nowMs();
+    const silentMs = this.#heardMs + SILENT_MS;
+    const heartbeats = [this.#conditionWritten, this.#reportWritten].flatMap((written) =>
+      written ? [written.atMs + HEARTBEAT_MS] : [],
+    );
+    const next = [...heartbeats, silentMs].filter((atMs) => atMs > nowMs);
+    return Math.min(...next, nowMs + HEARTBEAT_MS) - nowMs + 1;
+  }
+
+  /** Until a check comes, or this time has passed. Not at all if one came meanwhile. */
+  #sleep(ms: number): Promise<void> {
+    if (this.#isBehind) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (this.#options.stop.aborted) this.#wake();
+    return promise;
+  }
+}
+
+const SILENT: NodeFaultCondition = {
+  status: 'Unknown',
+  reason: 'ExecutorSilent',
+  message: `The executor on this node has sent no check for ${SILENT_MS / 60_000}m. See the logs of its container.`,
+};

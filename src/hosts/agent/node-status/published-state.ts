@@ -1,0 +1,150 @@
+import { counted } from '../../../lib/std/counted.ts';
+import { cutSentence } from '../../../lib/std/cut-sentence.ts';
+import {
+  REPORTED_FINDINGS_MAX,
+  REPORTED_TEXT_MAX,
+  REPORTED_UNKNOWNS_MAX,
+} from '../../../pipeline/api/limits.ts';
+import type { NodeReportStatus } from '../../../pipeline/api/node-report.ts';
+import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
+import { CONDITION_CHARACTERS_MAX } from './limits.ts';
+import { type KnownFinding, lastingUnknowns, type NodeState } from './node-state.ts';
+
+/** The part of a NodeCondition that follows from the checks. */
+export interface NodeFaultCondition {
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Undefined while a fault has not been judged, and it is too early to say so. */
+export function conditionOf(state: NodeState): NodeFaultCondition | undefined {
+  const { check, findings, judged } = state;
+  if (!check) return undefined;
+  const [worst, ...others] = findings.values();
+  if (worst) {
+    const more = others.length === 0 ? '' : ` ${counted(others.length, 'more finding')}.`;
+    const summaryMax = CONDITION_CHARACTERS_MAX - more.length;
+    return {
+      status: 'True',
+      reason: faultReason(worst.fault),
+      message: `${cutSentence(summaryOf(worst), summaryMax)}${more}`,
+    };
+  }
+  const lasting = lastingUnknowns(state);
+  const open = check.unknowns.find(({ fault }) => lasting.has(fault));
+  if (open) {
+    const message = cutSentence(`${open.fault}: ${open.message}`, CONDITION_CHARACTERS_MAX);
+    return { status: 'Unknown', reason: 'CheckIncomplete', message };
+  }
+  if (!check.faults.every(({ fault }) => judged.has(fault))) return undefined;
+  const message = `None of the ${counted(check.faults.length, 'known fault')} is on this node.`;
+  return { status: 'False', reason: 'NoFaultFound', message };
+}
+
+/** "StaleSubpathMount" for the fault stale-subpath-mount. */
+export function faultReason(fault: string): string {
+  return fault.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+}
+
+export function summaryOf({ fault, state, detail }: KnownFinding): string {
+  return detail?.summary ?? `${fault}: a finding is ${state}.`;
+}
+
+/** The status of the NodeReport; undefined before the first check. */
+export function reportOf(state: NodeState): NodeReportStatus | undefined {
+  const { check } = state;
+  if (!check) return undefined;
+  const findings = [...state.findings.values()];
+  const lasting = lastingUnknowns(state);
+  const unknowns = check.unknowns.filter(({ fault }) => lasting.has(fault));
+  const listed = findings.slice(0, REPORTED_FINDINGS_MAX);
+  const worst = findings[0]?.state ?? (lasting.size > 0 ? 'unknown' : 'clear');
+  return {
+    state: worst,
+    checkTime: check.time,
+    durationMilliseconds: check.durationMs,
+    counts: countsOf(state, unknowns.length),
+    findings: listed.map(reportedFinding),
+    ...notListed('findingsNotListed', findings.length + notSent(check) - listed.length),
+    unknowns: unknowns
+      .slice(0, REPORTED_UNKNOWNS_MAX)
+      .map(({ fault, message }) => ({ fault, message })),
+    ...notListed('unknownsNotListed', unknowns.length - REPORTED_UNKNOWNS_MAX),
+    ...(check.kubeletVersion === undefined ? {} : { kubeletVersion: check.kubeletVersion }),
+    ...(check.runtimeVersion === undefined ? {} : { runtimeVersion: check.runtimeVersion }),
+    kubediagVersion: check.kubediagVersion,
+  };
+}
+
+function countsOf(
+  { check, findings }: NodeState,
+  unknowns: number,
+): NonNullable<NodeReportStatus['counts']> {
+  const of = (state: string) =>
+    [...findings.values()].filter((each) => each.state === state).length;
+  const [damaged, active, latent] = [of('damaged'), of('active'), of('latent')];
+  return {
+    // Those that no check can list have no state here.
+    findings: findings.size + (check ? notSent(check) : 0),
+    damaged,
+    active,
+    latent,
+    benign: check?.faults.reduce((sum, { benign }) => sum + benign, 0) ?? 0,
+    unknowns,
+  };
+}
+
+function notSent({ faults }: NodeCheck): number {
+  return faults.reduce((sum, { notListed: count = 0 }) => sum + count, 0);
+}
+
+function notListed(name: 'findingsNotListed' | 'unknownsNotListed', count: number): object {
+  return count > 0 ? { [name]: count } : {};
+}
+
+type ReportedFinding = NonNullable<NodeReportStatus['findings']>[number];
+
+function reportedFinding(finding: KnownFinding): ReportedFinding {
+  const { fault, id, state, since, detail } = finding;
+  const { reason = faultReason(fault), subject, proof = [] } = detail ?? {};
+  return {
+    fault,
+    id,
+    state,
+    reason,
+    summary: summaryOf(finding).slice(0, REPORTED_TEXT_MAX),
+    ...(subject ? { subject } : {}),
+    since,
+    ...(proof.length > 0 ? { proof } : {}),
+  };
+}
+
+/** The findings of a NodeReport, as an agent that starts knows them. */
+export function knownFindings(
+  { findings = [] }: NodeReportStatus,
+  nowMs: number,
+): readonly KnownFinding[] {
+  return findings.flatMap(({ fault, id, state, since = '', ...detail }) => {
+    if (state !== 'damaged' && state !== 'active' && state !== 'latent') return [];
+    const { reason, summary, subject, proof = [] } = detail;
+    const known = { reason, summary, ...(subject ? { subject } : {}), proof };
+    const rest = { seenMs: nowMs, clearChecks: 0, returns: 0 };
+    return [{ fault, id, state, since, detail: known, ...rest }];
+  });
+}
+
+/**
+ * What makes a report another one. Texts may change with every check (times, numbers of retries):
+ * they are published with the next change or heartbeat, and so is what is harmless.
+ */
+export function substanceOf(report: NodeReportStatus | undefined): string {
+  const { findings = [], unknowns = [], counts, ...rest } = report ?? {};
+  const { checkTime: _time, durationMilliseconds: _duration, ...lasting } = rest;
+  return JSON.stringify([
+    lasting,
+    { ...counts, benign: undefined },
+    findings.map(({ fault, id, state, reason }) => [fault, id, state, reason]),
+    unknowns.map(({ fault }) => fault),
+  ]);
+}
