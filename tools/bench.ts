@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { agentRows } from './bench/agent.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
+import { clusterAgentRows } from './bench/cluster-agent.ts';
 import { diagnosisRateRows } from './bench/diagnosis-rate.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
@@ -16,7 +17,7 @@ import { mountTableRows } from './bench/mount-table.ts';
 import { operationGraphRows } from './bench/operation-graph.ts';
 import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
 import { startRows } from './bench/start.ts';
-import { fuse, missingFor, type Need, namespaces, root } from './test-suites.ts';
+import { fuse, kubernetes, missingFor, type Need, namespaces, root } from './test-suites.ts';
 
 /** Measures what we promise of speed and size, and ends with 1 when a bar is missed. */
 
@@ -37,6 +38,11 @@ const groups: readonly Group[] = [
   { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
   { name: 'leftover directories', needs: [root, namespaces], rows: leftoverRows },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
+  {
+    name: 'agent pod',
+    needs: [root, namespaces, kubernetes],
+    rows: () => inScratch(clusterAgentRows),
+  },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];
 

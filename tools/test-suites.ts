@@ -95,7 +95,7 @@ async function journal(): Promise<string | undefined> {
  * A build takes a quarter of an hour and gigabytes: a run of the tests only mentions it, and CI,
  * which has to run everything, has it made before the tests begin.
  */
-async function kubernetes(): Promise<string | undefined> {
+export async function kubernetes(): Promise<string | undefined> {
   const { findBinaries } = await import('./cluster/binaries.ts');
   const { RECIPES } = await import('./cluster/kubernetes-recipes.ts');
   const { nodePackages } = await import('./cluster/node-packages.ts');

@@ -1,14 +1,13 @@
 import type * as z from 'zod';
 import { commonEventSpec, commonEventStatus } from './common-event.ts';
 import { diagnosisSpec, diagnosisStatus } from './diagnosis.ts';
+import { API_VERSION, GROUP, KIND_NAMES, type KindName, VERSION } from './kind-names.ts';
 import { nodeReportStatus } from './node-report.ts';
 import { operationSpec } from './operation.ts';
 import { operationSetSpec, operationSetStatus } from './operation-set.ts';
 import { triggerSpec, triggerStatus } from './trigger.ts';
 
-export const GROUP = 'diagnosis.kubediag.org';
-export const VERSION = 'v1';
-export const API_VERSION = `${GROUP}/${VERSION}`;
+export { API_VERSION, GROUP, type KindName, VERSION };
 
 interface Column {
   readonly name: string;
@@ -40,8 +39,6 @@ export interface Kind extends DefinedKind {
   readonly spec: z.ZodType;
 }
 
-export type KindName = 'Operation' | 'OperationSet' | 'Diagnosis' | 'Trigger' | 'CommonEvent';
-
 const column = (name: string, jsonPath: string, type: Column['type'] = 'string'): Column => ({
   name,
   type,
@@ -57,18 +54,16 @@ const operationSetColumn = column('OperationSet', '.spec.operationSet');
 export const kinds: readonly Kind[] = [
   {
     kind: 'Operation',
-    plural: 'operations',
+    ...KIND_NAMES.Operation,
     shortNames: ['diagop'],
-    scope: 'Cluster',
     description: 'One step of a diagnosis, and how to run it.',
     spec: operationSpec,
     columns: [age],
   },
   {
     kind: 'OperationSet',
-    plural: 'operationsets',
+    ...KIND_NAMES.OperationSet,
     shortNames: ['opset'],
-    scope: 'Cluster',
     description: 'A graph of Operations.',
     spec: operationSetSpec,
     status: operationSetStatus,
@@ -76,9 +71,8 @@ export const kinds: readonly Kind[] = [
   },
   {
     kind: 'Diagnosis',
-    plural: 'diagnoses',
+    ...KIND_NAMES.Diagnosis,
     shortNames: ['diag'],
-    scope: 'Namespaced',
     description: 'A run of an OperationSet on one or more nodes, and its result.',
     spec: diagnosisSpec,
     status: diagnosisStatus,
@@ -97,9 +91,8 @@ export const kinds: readonly Kind[] = [
   },
   {
     kind: 'Trigger',
-    plural: 'triggers',
+    ...KIND_NAMES.Trigger,
     shortNames: ['diagtrigger'],
-    scope: 'Cluster',
     description: 'Creates a Diagnosis when an event matches.',
     spec: triggerSpec,
     status: triggerStatus,
@@ -111,9 +104,8 @@ export const kinds: readonly Kind[] = [
   },
   {
     kind: 'CommonEvent',
-    plural: 'commonevents',
+    ...KIND_NAMES.CommonEvent,
     shortNames: ['cev'],
-    scope: 'Namespaced',
     description: 'An event of another system, in the PagerDuty common event format.',
     spec: commonEventSpec,
     status: commonEventStatus,

@@ -1,5 +1,5 @@
 import { fieldAt, isObject, textAt } from '../../lib/std/json.ts';
-import { API_VERSION, type KindName, kinds } from '../api/kinds.ts';
+import { API_VERSION, KIND_NAMES, type KindName } from '../api/kind-names.ts';
 import type {
   NewObject,
   ObjectKey,
@@ -116,7 +116,7 @@ function objectPath(key: ObjectKey): string {
 
 /** All namespaces without one. */
 function collectionPath(kind: KindName, namespace = ''): string {
-  const plural = kinds.find((each) => each.kind === kind)?.plural ?? '';
+  const { plural } = KIND_NAMES[kind];
   const place = namespace === '' ? '' : `namespaces/${encodeURIComponent(namespace)}/`;
   return `/apis/${API_VERSION}/${place}${plural}`;
 }

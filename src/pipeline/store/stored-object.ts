@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fieldsIn } from '../../lib/state/state-folder.ts';
 import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
-import { API_VERSION, kinds } from '../api/kinds.ts';
+import { API_VERSION, KIND_NAMES } from '../api/kind-names.ts';
 import { timeText } from '../graph/conditions.ts';
 import { OBJECT_BYTES_MAX } from './limits.ts';
 import type { NewObject, ObjectKey, StoredObject } from './store.ts';
@@ -111,7 +111,7 @@ export function keyOf({ kind, metadata: { name, namespace } }: NewObject): Objec
 
 /** The namespace of a key, "" for kinds without namespaces. A wrong key is a defect. */
 export function namespaceOf({ kind, namespace = '', name }: ObjectKey): string {
-  const isNamespaced = kinds.find((each) => each.kind === kind)?.scope === 'Namespaced';
+  const isNamespaced = KIND_NAMES[kind].scope === 'Namespaced';
   if (isNamespaced === (namespace !== '')) return namespace;
   throw new Error(`${kind} ${name} ${isNamespaced ? 'needs a namespace' : 'has no namespace'}`);
 }

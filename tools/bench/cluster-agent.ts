@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { startCluster } from '../cluster/start-cluster.ts';
+import { barred, type Row, shown } from './row.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const NODE = 'bench-node';
+const ROUNDS = 60;
+/** The first ones load code, and the API server warms up. */
+const WARM_UP = 10;
+const SETTLE_MS = 20_000;
+const WATCHED_MS = 120_000;
+const MIB_IN_KIB = 1024;
+/** Of `utime` and `stime` in /proc/PID/stat. */
+const TICKS_PER_SECOND = 100;
+
+/** What the pod of an agent costs on a node of a real cluster, and how fast it runs a Diagnosis. */
+export async function clusterAgentRows(scratch: string): Promise<readonly Row[]> {
+  const cluster = await startCluster({
+    name: `bench-${process.pid}`,
+    nodes: [{ name: NODE }],
+    executable: EXECUTABLE,
+    scratch: join(scratch, 'cluster'),
+  });
+  try {
+    const deploy = (path: string) => `--filename=${join(PROJECT, 'deploy', path)}`;
+    await cluster.kubectl('apply', '--server-side', deploy('crds'));
+    await cluster.kubectl('wait', '--for=condition=Established', deploy('crds'));
+    await cluster.kubectl('apply', deploy('kubediag.yaml'));
+    const rollout = ['rollout', 'status', '--namespace=kubediag', 'daemonset/kubediag-agent'];
+    await cluster.kubectl(...rollout, '--timeout=120s');
+    const pod = new AgentPod(cluster);
+    return [...(await idleRows(pod)), ...(await diagnosisRows(cluster, pod))];
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function idleRows(pod: AgentPod): Promise<readonly Row[]> {
+  await sleep(SETTLE_MS);
+  const before = { requests: await pod.requests(), ticks: await pod.ticks() };
+  await sleep(WATCHED_MS);
+  const after = { requests: await pod.requests(), ticks: await pod.ticks() };
+  const seconds = WATCHED_MS / 1_000;
+  const perSecond = (after.requests.all - before.requests.all) / seconds;
+  const millicores = ((after.ticks - before.ticks) / TICKS_PER_SECOND / seconds) * 1_000;
+  const [agent, executor] = [await pod.anonymousMib('agent'), await pod.anonymousMib('executor')];
+  const title = 'agent pod, idle';
+  return [
+    barred(`${title}: requests to the API server`, perSecond, '1/s', { under: 0.1 }),
+    shown(`${title}: anonymous memory of the agent`, agent, 'MiB'),
+    shown(`${title}: anonymous memory of the executor`, executor, 'MiB'),
+    barred(`${title}: anonymous memory of both`, agent + executor, 'MiB', { under: 64 }),
+    barred(`${title}: CPU of both`, millicores, 'millicores', { under: 10 }),
+  ];
+}
+
+async function diagnosisRows(cluster: Cluster, pod: AgentPod): Promise<readonly Row[]> {
+  const script = join(PROJECT, 'tools/bench/diagnosis-times.ts');
+  const before = await pod.requests();
+  const command = [process.execPath, script, cluster.kubeconfig, NODE, String(WARM_UP + ROUNDS)];
+  const { stdout, stderr, code } = await cluster.run(command, { limitMs: 300_000 });
+  if (code !== 0) throw new Error(stderr);
+  const after = await pod.requests();
+  const times = (JSON.parse(stdout) as number[]).slice(WARM_UP).toSorted((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
+  // The renewals of the Lease are among them.
+  const writes = (after.writes - before.writes) / (WARM_UP + ROUNDS);
+  const title = 'Diagnosis of four steps in the agent pod, created to Succeeded';
+  return [
+    barred(`${title}, p50`, at(0.5), 'ms', { under: 400 }),
+    barred(`${title}, p99`, at(0.99), 'ms', { under: 1_000 }),
+    barred('writes to the API server for it', writes, '', { atMost: 8 }),
+  ];
+}
+
+type Container = 'agent' | 'executor';
+
+class AgentPod {
+  readonly #cluster: Cluster;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  async requests(): Promise<{ readonly all: number; readonly writes: number }> {
+    const port = `${await this.#name()}:8090`;
+    const path = `/api/v1/namespaces/kubediag/pods/${port}/proxy/metrics`;
+    const text = await this.#cluster.kubectl('get', '--raw', path);
+    // kubediag_api_requests_total{verb="PUT"} 12
+    const found = [...text.matchAll(/^kubediag_api_requests_total\{verb="(\w+)"\} (\d+)$/gm)];
+    const counts = found.map(([, verb = '', value]) => ({ verb, value: Number(value) }));
+    const sum = (verbs: readonly string[]) =>
+      counts
+        .filter(({ verb }) => verbs.includes(verb))
+        .reduce((total, { value }) => total + value, 0);
+    const writes = ['POST', 'PUT', 'PATCH', 'DELETE'];
+    return { all: sum([...writes, 'GET', 'WATCH']), writes: sum(writes) };
+  }
+
+  async anonymousMib(container: Container): Promise<number> {
+    // The first process of the container and this script are shells.
+    const script =
+      'for p in /proc/[0-9]*; do grep -qx sh $p/comm || grep ^Anonymous: $p/smaps_rollup; done; true';
+    const text = await this.#exec(container, script);
+    const lines = [...text.matchAll(/(\d+) kB/g)];
+    return lines.reduce((sum, [, kib]) => sum + Number(kib), 0) / MIB_IN_KIB;
+  }
+
+  /** The CPU time of both, with the children that have ended. */
+  async ticks(): Promise<number> {
+    let sum = 0;
+    for (const container of ['agent', 'executor'] as const) {
+      const text = await this.#exec(container, 'cat /proc/[0-9]*/stat');
+      for (const line of text.trim().split('\n')) {
+        // 7 (MainThread) S 1 ... : utime is the 14th, behind it stime, cutime and cstime.
+        const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+        if (!line.includes('(sh)') && !line.includes('(cat)')) {
+          sum += fields.slice(11, 15).reduce((total, each) => total + Number(each), 0);
+        }
+      }
+    }
+    return sum;
+  }
+
+  #exec(container: Container, script: string): Promise<string> {
+    const place = ['--namespace=kubediag', `--container=${container}`];
+    const exec = ['exec', ...place, 'daemonset/kubediag-agent', '--', 'sh', '-c', script];
+    return this.#cluster.kubectl(...exec);
+  }
+
+  #name(): Promise<string> {
+    const name = '-o=jsonpath={.items[0].metadata.name}';
+    return this.#cluster.kubectl('get', 'pods', '--namespace=kubediag', name);
+  }
+}
