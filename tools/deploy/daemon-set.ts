@@ -14,20 +14,26 @@ const POLICY_DIRECTORY = '/etc/kubediag';
 const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Process 1 of a container. A kubelet whose sync loop is blocked restarts no container, so this
- * does. It passes SIGTERM on and ends with the exit code of the command.
+ * Process 1 of a container. A kubelet whose sync loop is blocked restarts no container, so this does: after
+ * 1s, and after up to 30s for a command that ends again and again. It passes SIGTERM and SIGINT on, ends
+ * with the exit code of the command, and reaps orphans, as every shell does that waits.
  */
-export const SUPERVISE = `trap 'ending=1; kill -TERM "$child" 2>/dev/null' TERM
+export const SUPERVISE = `delay=1; trap 'ending=1; kill -TERM "$child" 2>/dev/null' TERM INT
 while [ -z "$ending" ]; do
+  read -r begun _ < /proc/uptime
   "$@" & child=$!
   # The signal may have come before there was a child to pass it on to.
   [ -z "$ending" ] || kill -TERM "$child"
   wait "$child"; code=$?
   # A signal interrupts the first wait; the second one returns the exit code.
   [ -z "$ending" ] || { wait "$child"; exit $?; }
-  echo "kubediag $2 ended with exit code $code, and starts again in 1s" >&2
-  sleep 1
+  read -r ended _ < /proc/uptime
+  [ $((\${ended%.*} - \${begun%.*})) -lt 60 ] || delay=1
+  echo "kubediag $2 ended with exit code $code, and starts again in \${delay}s" >&2
+  sleep "$delay" & child=$!; wait "$child"
+  delay=$((delay * 2 > 30 ? 30 : delay * 2))
 done
+exit "$code"
 `;
 
 const supervised = (...args: readonly string[]) => ({
