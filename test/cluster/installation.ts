@@ -8,7 +8,15 @@ const SOON = '--timeout=90s';
 
 type WithKubectl = Pick<SharedCluster, 'kubectl'>;
 
-/** Removes KubeDiag, if it is there, but for its namespace: that goes when its pods are gone. */
+/** Installs KubeDiag as a person would, and waits until the agent of each node is ready. */
+export async function install(cluster: WithKubectl): Promise<void> {
+  await cluster.kubectl('apply', '--server-side', CRDS);
+  await cluster.kubectl('wait', '--for=condition=Established', CRDS, SOON);
+  await cluster.kubectl('apply', AGENTS);
+  await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', '-n=kubediag', SOON);
+}
+
+/** Removes it, if it is there, but for its namespace: that goes when its pods are gone. */
 export async function uninstall(cluster: WithKubectl): Promise<void> {
   const installed = await cluster.kubectl('get', 'namespace,crd', '--output=name');
   const remove = (...args: readonly string[]) =>

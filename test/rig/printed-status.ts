@@ -14,7 +14,11 @@ export interface PrintedDiagnosis {
  * Holds a Diagnosis to the status that KubeDiag's own page of the pipeline prints, with this line of
  * the mount table as the stale one. Gives back what was collected of the pod.
  */
-export function expectPrintedStatus({ metadata, status }: PrintedDiagnosis, line: string): string {
+export function expectPrintedStatus(
+  { metadata, status }: PrintedDiagnosis,
+  line: string,
+  node = 'my-node',
+): string {
   const { operationResults, ...others } = status;
   const [, , , source, target] = line.split(' ');
   expect(metadata.labels).toEqual({ 'adjacency-list-hash': 'b9f84cb4c' });
@@ -25,7 +29,7 @@ export function expectPrintedStatus({ metadata, status }: PrintedDiagnosis, line
     conditions: [
       {
         lastTransitionTime,
-        message: 'Diagnosis is accepted by agent on node my-node',
+        message: `Diagnosis is accepted by agent on node ${node}`,
         reason: 'DiagnosisAccepted',
         status: 'True',
         type: 'Accepted',
