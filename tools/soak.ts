@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Kills `check`, `recover` and `serve` at random moments, on nodes in private namespaces:
- * `npm run soak -- [KILLS] [SEED]`. The test suites do the same, less often.
+ * Kills `check`, `recover` and `serve` at random moments, on nodes in private namespaces, and then the
+ * parts of a cluster with agents: `npm run soak -- [KILLS] [SEED]`. The test suites do the same, less often.
  */
 
-const TEST = 'test/journeys/killed-at-random.kernel.test.ts';
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'journeys', TEST];
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--project'];
+const ON_NODES = [...VITEST, 'journeys', 'test/journeys/killed-at-random.kernel.test.ts'];
+const ON_CLUSTER = [...VITEST, 'cluster', 'test/cluster/chaos.cluster.test.ts'];
+const CHAOS_ROUNDS = '50';
 /** Fewer would not meet enough different moments. */
 const KILLS_MIN = 30;
 
@@ -14,9 +16,10 @@ function soak(kills: string, seed: string | undefined): boolean {
   const environment = {
     ...process.env,
     KUBEDIAG_SOAK_KILLS: kills,
+    KUBEDIAG_CHAOS_ROUNDS: CHAOS_ROUNDS,
     ...(seed === undefined ? {} : { KUBEDIAG_TEST_SEED: seed }),
   };
-  return [['tools/build.ts'], VITEST].every((text) => {
+  return [['tools/build.ts'], ON_NODES, ON_CLUSTER].every((text) => {
     const { status } = spawnSync(process.execPath, text, { stdio: 'inherit', env: environment });
     return status === 0;
   });

@@ -4,7 +4,7 @@ import type { OwnerReference } from '../store/store.ts';
 import { answerOf, spread } from '../store/store-answer.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { KubeClient } from './kube-client.ts';
-import { LEASE_CONFLICTS_MAX } from './limits.ts';
+import { LEASE_CONFLICTS_MAX, LEASE_MS } from './limits.ts';
 import { microTime, objectAt } from './objects.ts';
 
 export interface LeaseOptions {
@@ -137,7 +137,8 @@ export class Lease {
 
   #put(lease: unknown, spec: object): Promise<unknown> {
     if (!isObject(lease)) throw new StoreError('ServiceUnavailable', 'Lease: malformed answer');
-    return this.#client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } });
+    const body = { ...lease, spec };
+    return this.#client.request({ method: 'PUT', path: this.#path(), body, timeoutMs: LEASE_MS });
   }
 
   #path(name = `/${this.#options.name}`): string {
@@ -165,7 +166,8 @@ export async function keepLease(
     const answer = await answerOf(lease.hold());
     if (!answer.ok) onError?.(answer.error.message);
     // A failed attempt is repeated while the Lease is still ours.
-    await sleepUntilStopped(spread(answer.ok ? intervalMs : intervalMs / 4), stop);
+    const waitMs = answer.ok ? intervalMs * (0.9 + Math.random() * 0.2) : spread(intervalMs / 4);
+    await sleepUntilStopped(waitMs, stop);
   }
   const released = await answerOf(lease.release());
   if (!released.ok) onError?.(released.error.message);

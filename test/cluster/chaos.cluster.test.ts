@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs';
+import { cp, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, it } from 'vitest';
+import { allProcesses, killIfThere } from '../../lab/process-mark.ts';
+import { readJournal } from '../../src/node/repair/journal.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
+import type { Part } from '../../tools/cluster/part.ts';
+import { containerProcess } from '../rig/container-process.ts';
+import { randomFrom, seedGiven } from '../rig/random-moments.ts';
+import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
+
+/** How often something is killed; `npm run soak` asks for more. */
+const { KUBEDIAG_CHAOS_ROUNDS = '10' } = process.env;
+const ROUNDS = Number(KUBEDIAG_CHAOS_ROUNDS);
+const ROUND_MS = 240_000;
+
+const NODES = [NEW_NODE, OLD_NODE];
+const FAULT = 'stale-subpath-mount';
+const SLOW = { timeout: ROUND_MS, interval: 500 };
+/** What is killed comes back after a second at most, as by systemd. */
+const AWAY_MS = 1_000;
+
+const seed = seedGiven();
+const random = randomFrom(seed);
+
+let cluster: SharedCluster;
+
+beforeAll(async () => {
+  cluster = await sharedCluster(MIXED);
+  await cluster.kubectl('apply', '--server-side', '--filename=deploy/crds');
+  await cluster.kubectl('wait', '--for=condition=Established', '--filename=deploy/crds');
+  const manifest = await readFile('deploy/kubediag.yaml', 'utf8');
+  // The policy of an installation permits fewer actions than a long run needs.
+  const input = manifest.replace(/actionsPerHour: \d+/, 'actionsPerHour: 1000');
+  const applied = await cluster.run(['kubectl', 'apply', '--server-side', '--filename=-'], {
+    input,
+  });
+  if (applied.code !== 0) throw new Error(applied.stderr);
+  await cluster.kubectl('apply', `--filename=deploy/operations/${FAULT}.yaml`);
+  const agents = ['--namespace=kubediag', 'daemonset/kubediag-agent'];
+  await cluster.kubectl('rollout', 'status', ...agents, '--timeout=120s');
+  const metadata = { name: 'settings' };
+  await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { file: 'a' } });
+});
+
+/** A process that can be killed at any moment. */
+interface Victim {
+  readonly name: string;
+  readonly strike: () => Promise<void>;
+  /** Without it the node cannot be judged or changed. */
+  readonly mayPrevent?: boolean;
+}
+
+function victims(): readonly Victim[] {
+  return [
+    ...NODES.flatMap((node) => [
+      ...(['agent', 'executor'] as const).map((role) => ({
+        name: `${role} on ${node}`,
+        strike: async () => killProcesses(role, node),
+      })),
+      ...(['containerd', 'kubelet'] as const).map((part) => ({
+        name: `${part} on ${node}`,
+        strike: () => restart(cluster.node(node).parts[part]),
+        mayPrevent: true,
+      })),
+    ]),
+    ...(['kube-apiserver', 'etcd'] as const).map((part) => ({
+      name: part,
+      strike: () => restart(cluster.parts[part]),
+    })),
+  ];
+}
+
+async function restart(part: Part): Promise<void> {
+  await part.stop('SIGKILL');
+  await sleep(random() * AWAY_MS);
+  await part.start();
+}
+
+/** The shell in the container starts it again. */
+function killProcesses(role: 'agent' | 'executor', node: string): void {
+  for (const pid of allProcesses()) {
+    const [, command] = textOf(`/proc/${pid}/cmdline`).split('\0');
+    if (command !== role) continue;
+    const isThere = textOf(`/proc/${pid}/environ`).split('\0').includes(`NODE_NAME=${node}`);
+    if (isThere) killIfThere(pid);
+  }
+}
+
+/** Nothing of a process that has ended. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+interface SickPod {
+  readonly name: string;
+  /** The mount whose source is gone. */
+  readonly mount: string;
+}
+
+/**
+ * A pod whose container cannot start again, because the source of its subPath mount is gone. A new
+ * version of its ConfigMap is written as the kubelet does it, only without a wait of a minute.
+ */
+async function makeSickPod(name: string): Promise<SickPod> {
+  const node = cluster.node(OLD_NODE);
+  const volumeMounts = [{ name: 'settings', mountPath: '/settings', subPath: 'file' }];
+  const { image } = cluster;
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      nodeName: OLD_NODE,
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'settings', configMap: { name: 'settings' } }],
+      containers: [{ name: 'app', image, command: ['sleep', '86400'], volumeMounts }],
+    },
+  });
+  await cluster.kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=90s');
+  const { metadata, status } = await podCalled(name);
+  const pod = join(node.kubeletRoot, 'pods', metadata.uid);
+  const volume = node.outside(join(pod, 'volumes/kubernetes.io~configmap/settings'));
+  const before = await readlink(join(volume, '..data'));
+  await cp(join(volume, before), join(volume, '..next'), { recursive: true });
+  await symlink('..next', join(volume, '..data_tmp'));
+  await rename(join(volume, '..data_tmp'), join(volume, '..data'));
+  await rm(join(volume, before), { recursive: true });
+  const id = status.containerStatuses?.[0]?.containerID.replace('containerd://', '') ?? '';
+  killIfThere(containerProcess(id));
+  const waits = async () => {
+    const { waiting } = (await podCalled(name)).status.containerStatuses?.[0]?.state ?? {};
+    return waiting?.reason;
+  };
+  await expect.poll(waits, SLOW).toMatch(/^(RunContainerError|CrashLoopBackOff)$/);
+  return { name, mount: join(pod, 'volume-subpaths/settings/app/0') };
+}
+
+interface Pod {
+  readonly metadata: { readonly uid: string };
+  readonly status: {
+    readonly containerStatuses?: readonly {
+      readonly containerID: string;
+      readonly state: { readonly waiting?: { readonly reason: string } };
+    }[];
+  };
+}
+
+async function podCalled(name: string): Promise<Pod> {
+  return JSON.parse(await cluster.kubectl('get', 'pod', name, '-o=json')) as Pod;
+}
+
+function isStale({ mount }: SickPod): boolean {
+  const table = textOf(`/proc/${cluster.node(OLD_NODE).pid}/mountinfo`).split('\n');
+  return table.some((line) => line.includes(`//deleted ${mount} `));
+}
+
+/** Both nodes have a Diagnosis, and that of the old one repairs a pod, while something is killed. */
+async function runRound(
+  name: string,
+  victim: Victim | undefined,
+  afterMs: number,
+): Promise<{ readonly tookMs: number; readonly outcome: string }> {
+  const pod = await makeSickPod(name);
+  const begun = performance.now();
+  const names = NODES.map((node) => `${name}-${node}`);
+  await diagnose(...names);
+  if (victim) await sleep(afterMs);
+  await victim?.strike();
+  const [onNew, onOld] = await ended(names);
+  const tookMs = performance.now() - begun;
+  const shown = `${name}, ${victim?.name ?? 'nothing'} killed: ${JSON.stringify(onOld)}`;
+  if (!onNew || !onOld) throw new Error(`${shown}: not found`);
+  const done = actionsDone(onOld.uid, shown);
+  expect(actionsDone(onNew.uid, shown, NEW_NODE)).toEqual([]);
+  const isRepaired = onOld.status.phase === 'Succeeded';
+  // Without the kubelet or the runtime a step may have refused to act, and then nothing has changed.
+  if (!victim?.mayPrevent) expect(onOld.status.phase, shown).toBe('Succeeded');
+  expect(done.length, shown).toBe(isRepaired ? 1 : 0);
+  expect(isStale(pod), shown).toBe(!isRepaired);
+  if (!isRepaired) await expectRepairLater(`${name}-again-${OLD_NODE}`);
+  await cluster.kubectl('delete', 'pod', name, '--wait=false');
+  return { tookMs, outcome: `${onOld.status.phase}, ${onNew.status.result}` };
+}
+
+async function expectRepairLater(name: string): Promise<void> {
+  await diagnose(name);
+  const [again] = await ended([name]);
+  expect(again?.status.phase, JSON.stringify(again)).toBe('Succeeded');
+  expect(actionsDone(again?.uid ?? '', name)).toHaveLength(1);
+}
+
+async function diagnose(...names: readonly string[]): Promise<void> {
+  await cluster.apply(
+    ...names.map((name) => ({
+      apiVersion: 'diagnosis.kubediag.org/v1',
+      kind: 'Diagnosis',
+      metadata: { name },
+      spec: { operationSet: FAULT, nodeName: name.endsWith(OLD_NODE) ? OLD_NODE : NEW_NODE },
+    })),
+  );
+}
+
+interface EndedDiagnosis {
+  readonly uid: string;
+  readonly status: DiagnosisStatus;
+}
+
+async function ended(names: readonly string[]): Promise<readonly EndedDiagnosis[]> {
+  let found: readonly EndedDiagnosis[] = [];
+  const areEnded = async () => {
+    const answer = await cluster.run(['kubectl', 'get', 'diagnosis', ...names, '-o=json']);
+    if (answer.code !== 0) return answer.stderr;
+    const { items } = JSON.parse(answer.stdout) as {
+      readonly items: readonly {
+        readonly metadata: { readonly uid: string };
+        readonly status?: DiagnosisStatus;
+      }[];
+    };
+    found = items.map(({ metadata: { uid }, status = {} }) => ({ uid, status }));
+    const open = found.filter(({ status: { phase = '' } }) => !/^(Succeeded|Failed)$/.test(phase));
+    return open.length === 0 ? '' : JSON.stringify(open);
+  };
+  await expect.poll(areEnded, SLOW).toBe('');
+  return found;
+}
+
+/** What was done for a Diagnosis, by the journal of its node. Nothing twice, and nothing is open. */
+function actionsDone(uid: string, shown: string, node = OLD_NODE): readonly string[] {
+  const folder = cluster.node(node).outside('/var/lib/kubediag');
+  const { records, unfinished, errors } = readJournal(folder);
+  expect({ unfinished, errors }, shown).toEqual({ unfinished: [], errors: [] });
+  const done = records
+    .filter(({ purpose, outcome }) => purpose?.startsWith(uid) && outcome?.state === 'done')
+    .map(({ action }) => JSON.stringify(action));
+  expect(new Set(done).size, `${shown} ${done.join(' ')}`).toBe(done.length);
+  return done;
+}
+
+it(`ends every Diagnosis and does nothing twice, whatever is killed, in ${ROUNDS} rounds`, {
+  timeout: ROUND_MS * (ROUNDS + 1),
+}, async () => {
+  console.info(`KUBEDIAG_TEST_SEED=${seed} KUBEDIAG_CHAOS_ROUNDS=${ROUNDS}`);
+  const { tookMs } = await runRound('undisturbed', undefined, 0);
+  const all = victims();
+  const order = all
+    .map((victim) => ({ victim, place: random() }))
+    .toSorted((left, right) => left.place - right.place);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const victim = order[round % order.length]?.victim;
+    const afterMs = random() * tookMs;
+    const { tookMs: roundMs, outcome } = await runRound(`round-${round}`, victim, afterMs);
+    const [after, took] = [Math.round(afterMs), Math.round(roundMs)];
+    const what = `${victim?.name} killed after ${after} ms`;
+    console.info(`round ${round}: ${what}, ended after ${took} ms: ${outcome}`);
+  }
+});
