@@ -2,6 +2,7 @@ import { isLoopback } from '../../lib/std/is-loopback.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { Failure } from '../../node/model/action.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
+import type { ReadFile } from '../../pipeline/channel/executor.ts';
 import {
   type ListeningExecutor,
   listenForExecutor,
@@ -19,12 +20,14 @@ import { StoreError } from '../../pipeline/store/store-error.ts';
 import { counter, gauge, metricsText } from '../web/metrics.ts';
 import { RunMetrics } from '../web/run-metrics.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
+import { StatusError } from '../web/status-error.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
 import { ApiContact } from './api-contact.ts';
 import { API_SILENT_MS, EXECUTOR_ABSENT_MS, LEASE_RENEW_MS, LEASE_SECONDS } from './limits.ts';
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
+import { withoutSelectableFields } from './older-server.ts';
 import { ResultKeys } from './result-keys.ts';
 import { withoutRepeats } from './without-repeats.ts';
 
@@ -150,7 +153,7 @@ class Agent {
           notReadyReason: () => this.#notReadyReason(),
           metrics: () => this.#metricsText(),
           resultKeys: this.#keys,
-          readFile: (path) => this.#executor.readFile(path),
+          readFile: (path) => this.#readFile(path),
         }),
         onAnswer: (code, tookMs) => this.#metrics.answered(code, tookMs),
         onDefect: (error) =>
@@ -174,7 +177,9 @@ class Agent {
   /** Drives the Diagnoses of this node. A controller deletes them and assigns them to nodes. */
   #runnerHere(): Runner {
     const { nodeName } = this.#options;
-    const store = kubeStore(this.#contact.client);
+    const store = withoutSelectableFields(kubeStore(this.#contact.client), (message) =>
+      this.#listener.onMessage(message),
+    );
     const { runStep, findPod, earlierActionsFor, largeResults } = this.#executor;
     return new Runner({
       store,
@@ -220,6 +225,15 @@ class Agent {
     if (pod.name === undefined) return `${agent} serves it at /${path}`;
     const proxy = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}:${this.#port}/proxy`;
     return `fetch it from ${agent} with: kubectl get --raw '${proxy}/${path}'`;
+  }
+
+  async #readFile(path: string): Promise<ReadFile | undefined> {
+    if (this.#executor.isConnected()) return this.#executor.readFile(path);
+    const { nodeName } = this.#options;
+    throw new StatusError(
+      'ServiceUnavailable',
+      `the executor of node ${nodeName} is not connected: try again in a moment`,
+    );
   }
 
   #notReadyReason(): string | undefined {
