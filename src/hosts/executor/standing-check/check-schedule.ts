@@ -1,4 +1,10 @@
-import { CHECK_GAP_MS, CHECK_INTERVAL_MS, CHECK_SAVED_MS, CHECK_SHARE } from './limits.ts';
+import {
+  CHECK_CHARGED_MAX_MS,
+  CHECK_GAP_MS,
+  CHECK_INTERVAL_MS,
+  CHECK_SAVED_MS,
+  CHECK_SHARE,
+} from './limits.ts';
 
 /**
  * Decides when to check a node: at an interval, and soon after a change. Checks use a small part of
@@ -34,7 +40,8 @@ export class CheckSchedule {
   }
 
   end(begunMs: number, nowMs: number): void {
-    this.#savedMs = this.#savedUntil(nowMs) - (nowMs - begunMs);
+    const chargedMs = Math.min(nowMs - begunMs, CHECK_CHARGED_MAX_MS);
+    this.#savedMs = this.#savedUntil(nowMs) - chargedMs;
     this.#savedAtMs = nowMs;
     this.#earliestMs = nowMs + CHECK_GAP_MS;
     const { min, max } = CHECK_INTERVAL_MS;

@@ -9,6 +9,8 @@ export const CHECK_GAP_MS = 2_000;
 
 /** Checks take at most this part of the time, so that a node that changes all the time can work. */
 export const CHECK_SHARE = 0.05;
+/** A check that takes longer waits for something that hangs, which costs the node nothing. */
+export const CHECK_CHARGED_MAX_MS = 3_000;
 /** Time for checks that is saved up for several changes one after another. */
 export const CHECK_SAVED_MS = 15_000;
 
