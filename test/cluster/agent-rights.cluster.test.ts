@@ -1,15 +1,29 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
+import {
+  attempt,
+  configWith,
+  diagnosisStatus,
+  event,
+  IN_OURS,
+  lease,
+  leaseHolder,
+  nodeCondition,
+  nodeStatus,
+  podOn,
+  readToken,
+  report,
+  reportStatus,
+} from './agent-pod.ts';
 import { NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 /** What the account of an agent may do, by requests with the token of its pod. */
 
 const OTHER = 'other-node';
-const IN_OURS = '--namespace=kubediag';
-const API = 'diagnosis.kubediag.org/v1';
 
 let cluster: SharedCluster;
 let scratch: string;
@@ -23,7 +37,7 @@ beforeAll(async () => {
   await cluster.apply(
     { apiVersion: 'v1', kind: 'Node', metadata: { name: OTHER } },
     ...[NODE, OTHER].map((nodeName) => ({
-      apiVersion: API,
+      apiVersion: API_VERSION,
       kind: 'Diagnosis',
       metadata: { name: `on-${nodeName}` },
       spec: { operationSet: 'set', nodeName },
@@ -46,7 +60,7 @@ it('is installed without a warning', async () => {
   const { code, stderr } = await cluster.run(['kubectl', 'apply', '--filename=-'], { input });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   await expect
-    .poll(() => podOn(NODE), { timeout: 60_000 })
+    .poll(() => podOn(cluster, NODE), { timeout: 60_000 })
     .toMatchObject({ status: { phase: 'Running' } });
   for (const kind of ['ValidatingAdmissionPolicy']) {
     const status = ['-o=jsonpath={range .items[*]}{.status.typeChecking}{"\\n"}{end}'];
@@ -56,117 +70,20 @@ it('is installed without a warning', async () => {
   }
 });
 
-interface Pod {
-  readonly metadata: { readonly name: string };
-}
-
-async function podOn(node: string): Promise<Pod | undefined> {
-  const selected = [
-    '-l=app.kubernetes.io/name=kubediag-agent',
-    `--field-selector=spec.nodeName=${node}`,
-  ];
-  const { items } = JSON.parse(
-    await cluster.kubectl('get', 'pods', IN_OURS, ...selected, '-o=json'),
-  ) as { readonly items: readonly Pod[] };
-  return items[0];
-}
-
-async function inContainer(container: string, ...command: readonly string[]) {
-  const { metadata } = (await podOn(NODE)) ?? { metadata: { name: '' } };
-  const pod = [IN_OURS, metadata.name, `--container=${container}`];
-  return cluster.run(['kubectl', 'exec', ...pod, '--', ...command]);
-}
-
-const TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
-
 it('gives the token to the agent, and not to the executor', async () => {
-  const { stdout: token } = await inContainer('agent', 'cat', TOKEN);
+  const token = await readToken(cluster, NODE, 'agent');
   expect(token).toMatch(/^[\w-]+[.][\w-]+[.][\w-]+$/);
-  kubeconfig = await configWith(token);
-  expect(await inContainer('executor', 'cat', TOKEN)).toMatchObject({ code: 1, stdout: '' });
-});
-
-it('gives the agent no right on the node', async () => {
-  const { stdout } = await inContainer('agent', 'sh', '-c', 'id -u; grep Cap /proc/self/status');
-  expect(stdout).toMatch(/^10090\n/);
-  expect(stdout).toMatch(/CapEff:\t0+\nCapBnd:\t0+\n/);
-  const written = await inContainer('agent', 'sh', '-c', 'echo > /new; ls /host');
-  expect(written.stderr).toMatch(/Read-only file system[\s\S]*No such file or directory/);
+  kubeconfig = await configWith(cluster, token, scratch);
+  expect(await readToken(cluster, NODE, 'executor')).toBe('');
 });
 
 it('restarts what ends', async () => {
-  const { metadata } = (await podOn(NODE)) ?? { metadata: { name: '' } };
+  const { metadata } = (await podOn(cluster, NODE)) ?? { metadata: { name: '' } };
   const log = () => cluster.kubectl('logs', IN_OURS, metadata.name, '--container=agent');
   await expect
     .poll(log, { timeout: 60_000 })
     .toMatch(/(kubediag agent ended with exit code 127, and starts again in 1s[\s\S]*){2}/);
 });
-
-/** A kubeconfig with a token in place of the certificate of the administrator. */
-async function configWith(token: string): Promise<string> {
-  const view = ['config', 'view', '--raw', '--output=json'];
-  const config = JSON.parse(await cluster.kubectl(...view)) as {
-    readonly users: readonly { readonly name: string }[];
-  };
-  const users = config.users.map(({ name }) => ({ name, user: { token } }));
-  const path = join(scratch, `${token.slice(-8)}.json`);
-  await writeFile(path, JSON.stringify({ ...config, users }));
-  return path;
-}
-
-interface Attempt {
-  readonly args: readonly string[];
-  readonly object?: object;
-}
-
-async function attempt({ args, object }: Attempt, config = kubeconfig) {
-  const { code, stderr } = await cluster.run(['kubectl', ...args], {
-    input: object ? JSON.stringify(object) : '',
-    environment: { KUBECONFIG: config },
-  });
-  return code === 0 ? 'permitted' : stderr;
-}
-
-const status = ['--subresource=status', '--type=merge'];
-const patch = (value: unknown) => `--patch=${JSON.stringify(value)}`;
-const create = (object: object): Attempt => ({ args: ['create', '--filename=-'], object });
-
-const diagnosisStatus = (node: string): Attempt => ({
-  args: ['patch', 'diag', `on-${node}`, ...status, patch({ status: { phase: 'Running' } })],
-});
-const report = (node: string): Attempt =>
-  create({ apiVersion: API, kind: 'NodeReport', metadata: { name: node } });
-const reportStatus = (node: string): Attempt => ({
-  args: ['patch', 'nodereport', node, ...status, patch({ status: { state: 'clear' } })],
-});
-const lease = (name: string): Attempt =>
-  create({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { name, namespace: 'kubediag' },
-    spec: { holderIdentity: name },
-  });
-const leaseHolder = (name: string): Attempt => ({
-  args: ['patch', 'lease', name, IN_OURS, '--type=merge', patch({ spec: { holderIdentity: 'b' } })],
-});
-const nodeStatus = (node: string, value: object): Attempt => ({
-  args: ['patch', 'node', node, '--subresource=status', '--type=strategic', patch(value)],
-});
-const nodeCondition = (node: string, type = 'NodeFault'): Attempt =>
-  nodeStatus(node, { status: { conditions: [{ type, status: 'False', reason: 'Test' }] } });
-const event = (regarding: object, reportingInstance: string): Attempt =>
-  create({
-    apiVersion: 'events.k8s.io/v1',
-    kind: 'Event',
-    metadata: { generateName: 'test-', namespace: 'default' },
-    eventTime: '2026-01-02T03:04:05.000000Z',
-    reportingController: 'kubediag-agent',
-    reportingInstance,
-    action: 'Check',
-    reason: 'Test',
-    type: 'Normal',
-    regarding: { apiVersion: 'v1', ...regarding },
-  });
 
 describe('the agent of a node', () => {
   it.each([
@@ -179,7 +96,7 @@ describe('the agent of a node', () => {
     ['Events about its Node', event({ kind: 'Node', name: NODE }, NODE)],
     ['Events about pods', event({ kind: 'Pod', name: 'a', namespace: 'default' }, NODE)],
   ])('writes %s', async (_, wanted) => {
-    expect(await attempt(wanted)).toBe('permitted');
+    expect(await attempt(cluster, wanted, kubeconfig)).toBe('permitted');
   });
 
   it.each([
@@ -214,7 +131,7 @@ describe('the agent of a node', () => {
       'whose reportingInstance is its node',
     ],
   ])('does not write %s', async (_, wanted, why) => {
-    const refusal = await attempt(wanted);
+    const refusal = await attempt(cluster, wanted, kubeconfig);
     expect(refusal).toContain(`node ${NODE}: `);
     expect(refusal).toContain(why);
   });
@@ -228,14 +145,14 @@ describe('the agent of a node', () => {
     ['its Node', ['label', 'node', NODE, 'a=b']],
     ['its NodeReport', ['delete', 'nodereport', NODE]],
   ])('has no right to %s', async (_, args) => {
-    expect(await attempt({ args })).toContain('Forbidden');
+    expect(await attempt(cluster, { args }, kubeconfig)).toContain('Forbidden');
   });
 
   it('writes nothing with a token that is bound to no node', async () => {
     const token = await cluster.kubectl('create', 'token', 'kubediag-agent', IN_OURS);
-    const unbound = await configWith(token.trim());
+    const unbound = await configWith(cluster, token.trim(), scratch);
     for (const wanted of [diagnosisStatus(NODE), reportStatus(NODE), leaseHolder(NODE)]) {
-      expect(await attempt(wanted, unbound)).toContain('is not bound to a node');
+      expect(await attempt(cluster, wanted, unbound)).toContain('is not bound to a node');
     }
   });
 });
