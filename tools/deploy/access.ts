@@ -19,6 +19,8 @@ const CLUSTER_RULES = [
     verbs: ['get', 'create', 'update', 'patch'],
   },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get'] },
+  // The pod of a Diagnosis, and those of the node: RBAC cannot say "of this node".
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
   { apiGroups: [''], resources: ['nodes/status'], verbs: ['get', 'patch'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];

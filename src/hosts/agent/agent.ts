@@ -24,6 +24,7 @@ import { StatusError } from '../web/status-error.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
 import { ApiContact } from './api-contact.ts';
+import { ApiPods } from './api-pods.ts';
 import { API_SILENT_MS, EXECUTOR_ABSENT_MS, LEASE_RENEW_MS, LEASE_SECONDS } from './limits.ts';
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
@@ -181,6 +182,7 @@ class Agent {
       this.#listener.onMessage(message),
     );
     const { runStep, findPod, earlierActionsFor, largeResults } = this.#executor;
+    const pods = new ApiPods(this.#contact.client, nodeName);
     return new Runner({
       store,
       selection: { fieldSelector: `spec.nodeName=${nodeName}` },
@@ -192,8 +194,8 @@ class Agent {
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
-      runStep: this.#metrics.timed(agentSteps(runStep)),
-      findPod,
+      runStep: this.#metrics.timed(pods.collecting(agentSteps(runStep))),
+      findPod: pods.finding(findPod),
       earlierActionsFor,
       shutdown: this.#stop,
       onSeen: (event) => this.#keys.see(event),

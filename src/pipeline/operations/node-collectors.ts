@@ -5,41 +5,41 @@ import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { collected, failedWith } from '../steps/operation-result.ts';
+import { POD_DETAIL, POD_LIST, podObject } from '../steps/pod-collectors.ts';
 import { podOfStep } from '../steps/step-input.ts';
-import { podObject, podOnNode } from './pod-on-node.ts';
+import { withoutSecrets } from '../steps/without-secrets.ts';
+import { podOnNode } from './pod-on-node.ts';
 import { processCollector } from './process-collector.ts';
 import type { OwnProcessor } from './processor-host.ts';
 import { withRuntimeStates } from './runtime-states.ts';
-import { withoutSecrets } from './without-secrets.ts';
 
-const PODS = 'collector.kubernetes.pod.list';
-const DETAIL = 'collector.kubernetes.pod.detail';
 const CONTAINERS = 'collector.kubernetes.container.list';
 const MOUNTS = 'collector.system.mountinfo';
 
 /** Processors that read the node, and judge nothing. */
 export const nodeCollectors: readonly OwnProcessor[] = [
   {
-    path: '/processor/podListCollector',
+    path: POD_LIST.path,
     operation: 'pod-list-collector',
-    does: 'collects all pods of the node from the kubelet',
+    does: 'collects all pods of the node from the kubelet, or on a cluster from the API server',
     reads: [],
-    writes: [PODS],
+    writes: [POD_LIST.result],
     repairs: false,
-    run: (_, { node, settings }) => collected(PODS, podList(takeSnapshot(node, settings))),
+    run: (_, { node, settings }) =>
+      collected(POD_LIST.result, podList(takeSnapshot(node, settings))),
   },
   {
-    path: '/processor/podDetailCollector',
+    path: POD_DETAIL.path,
     operation: 'pod-detail-collector',
     does: 'collects the pod of the Diagnosis, with the current states of its containers',
     details:
-      'The kubelet takes precedence if it reports the same container in the same state, and for waiting ' +
+      'On a cluster, the API server has the pod. On a single node, the kubelet takes precedence if it reports the same container in the same state, and for waiting ' +
       'reasons and readiness; otherwise the runtime does. If the kubelet does not answer or does not ' +
       'list the pod, the result is what the runtime knows: name, namespace, uid, containers and their ' +
       'states. `collector.kubernetes.pod.detail.unknown` reports that, and a runtime that does not answer. ' +
       'Secrets in words of commands and in the environment are withheld.',
     reads: ['pod.namespace', 'pod.name'],
-    writes: [DETAIL],
+    writes: [POD_DETAIL.result],
     repairs: false,
     /** What is missing because the kubelet or the runtime did not answer is said under a key beside it. */
     async run(input, { node, settings }) {
@@ -56,8 +56,9 @@ export const nodeCollectors: readonly OwnProcessor[] = [
         unknowns.push(`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`);
       }
       if (!merged.known) unknowns.push(`the states of its containers may be old: ${merged.why}`);
-      const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.unknown`]: unknowns.join('; ') };
-      return { succeeded: true, results: { [DETAIL]: detail, ...unknown } };
+      const unknown =
+        unknowns.length === 0 ? {} : { [`${POD_DETAIL.result}.unknown`]: unknowns.join('; ') };
+      return { succeeded: true, results: { [POD_DETAIL.result]: detail, ...unknown } };
     },
   },
   {

@@ -1,10 +1,11 @@
-import { listAt, textAt } from '../../lib/std/json.ts';
+import { textAt } from '../../lib/std/json.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { type Containers, containers } from '../../node/evidence/containers/containers.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { originText } from '../../node/model/origin.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
+import { containerNames, podObject } from '../steps/pod-collectors.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 /** What is known of a pod on this node. */
@@ -65,9 +66,7 @@ export async function podReferenceOn(
     return { state: 'absent', reason: 'PodNotFound', why: `${namespace}/${name}: ${seen.why}` };
   }
   if (!container) return { state: 'found' };
-  const names = CONTAINER_LISTS.flatMap((list) => listAt(seen.pod, 'spec', list) ?? []).flatMap(
-    (each) => textAt(each, 'name') ?? [],
-  );
+  const names = containerNames(seen.pod);
   if (names.includes(container)) return { state: 'found' };
   const why = `"${container}" in pod ${namespace}/${name}, which has ${names.join(', ') || 'none'}`;
   // The runtime has only those that were made already.
@@ -75,13 +74,6 @@ export async function podReferenceOn(
     return { state: 'unknown', why: `${why}; ${seen.onlyInRuntime}` };
   }
   return { state: 'absent', reason: 'ContainerNotFound', why };
-}
-
-const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
-
-/** The kubelet's list gives kind and apiVersion once for all of its items. */
-export function podObject(item: unknown): object {
-  return { kind: 'Pod', apiVersion: 'v1', ...(item as object) };
 }
 
 /** A pod that was created again under its name has several sandboxes; one that is ready is the newest. */

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import type { KubeClient, KubeRequest } from '../../pipeline/kube/kube-client.ts';
+import type { RunStep, StepToRun } from '../../pipeline/steps/step-to-run.ts';
+import { StoreError } from '../../pipeline/store/store-error.ts';
+import { ApiPods } from './api-pods.ts';
+
+const POD = {
+  metadata: { namespace: 'default', name: 'web', uid: 'u1', managedFields: [{ manager: 'x' }] },
+  spec: {
+    nodeName: 'node-1',
+    initContainers: [{ name: 'init' }],
+    containers: [{ name: 'app', env: [{ name: 'DB_PASSWORD', value: 'hunter2' }] }],
+  },
+};
+
+/** An API server with these answers by path. */
+function serverWith(answers: Readonly<Record<string, unknown>>) {
+  const asked: KubeRequest[] = [];
+  const request = async (given: KubeRequest): Promise<unknown> => {
+    asked.push(given);
+    const answer = answers[given.path];
+    if (answer === undefined) throw new StoreError('NotFound', `${given.path} not found`);
+    return answer;
+  };
+  const client = { request, watch: () => [], close: () => {} } as unknown as KubeClient;
+  return { pods: new ApiPods(client, 'node-1'), asked };
+}
+
+const onExecutor: RunStep = async () => ({ succeeded: true, results: { by: 'executor' } });
+
+function stepAt(path: string): StepToRun {
+  const processor = { way: 'http', path, scheme: 'http', timeoutSeconds: 5 } as const;
+  const input = { 'pod.namespace': 'default', 'pod.name': 'web' };
+  return { processor, input } as unknown as StepToRun;
+}
+
+const PATH = '/api/v1/namespaces/default/pods/web';
+const reference = { namespace: 'default', name: 'web' };
+const never = new AbortController().signal;
+const unknown = async () => ({ state: 'unknown', why: 'asked the executor' }) as const;
+
+test('the detail of a pod is the whole object of the API server, without secrets', async () => {
+  const { pods } = serverWith({ [PATH]: POD });
+  const result = await pods.collecting(onExecutor)(stepAt('/processor/podDetailCollector'));
+  const text = 'results' in result ? result.results?.['collector.kubernetes.pod.detail'] : '';
+  const { metadata, spec, ...rest } = JSON.parse(text ?? '') as typeof POD & object;
+  expect(rest).toEqual({ kind: 'Pod', apiVersion: 'v1' });
+  expect(metadata).toEqual({ namespace: 'default', name: 'web', uid: 'u1' });
+  expect(spec.containers[0]?.name).toBe('app');
+  expect(text).not.toContain('hunter2');
+});
+
+test.each([
+  ['that is gone', {}],
+  ['of another node', { [PATH]: { ...POD, spec: { ...POD.spec, nodeName: 'node-2' } } }],
+])('the executor is asked about a pod %s', async (_, answers) => {
+  const { pods } = serverWith(answers);
+  const result = await pods.collecting(onExecutor)(stepAt('/processor/podDetailCollector'));
+  expect(result).toMatchObject({ results: { by: 'executor' } });
+  expect(await pods.finding(unknown)(reference, 1_000, never)).toMatchObject({ state: 'unknown' });
+});
+
+test('the list of pods is the one of this node', async () => {
+  const list = { metadata: { resourceVersion: '7' }, items: [POD] };
+  const { pods, asked } = serverWith({ '/api/v1/pods': list });
+  const result = await pods.collecting(onExecutor)(stepAt('/processor/podListCollector'));
+  const text = 'results' in result ? result.results?.['collector.kubernetes.pod.list'] : '';
+  expect(JSON.parse(text ?? '')).toMatchObject([{ kind: 'Pod', metadata: { name: 'web' } }]);
+  expect(asked[0]?.query).toMatchObject({ fieldSelector: 'spec.nodeName=node-1' });
+});
+
+test('a list that cannot be read fails its step with the reason', async () => {
+  const { pods } = serverWith({});
+  const result = await pods.collecting(onExecutor)(stepAt('/processor/podListCollector'));
+  expect(result).toMatchObject({
+    succeeded: false,
+    message: 'pods of node node-1: /api/v1/pods not found',
+  });
+});
+
+test('other steps, and paths of other servers, are passed on', async () => {
+  const { pods, asked } = serverWith({ [PATH]: POD });
+  const run = pods.collecting(onExecutor);
+  expect(await run(stepAt('/processor/mountInfoCollector'))).toMatchObject({ succeeded: true });
+  const { processor, ...step } = stepAt('/processor/podDetailCollector');
+  const elsewhere = { ...processor, address: '10.0.0.1' } as StepToRun['processor'];
+  expect(await run({ ...step, processor: elsewhere })).toMatchObject({ succeeded: true });
+  expect(asked).toEqual([]);
+});
+
+test('a pod is looked for with its container', async () => {
+  const { pods } = serverWith({ [PATH]: POD });
+  const find = pods.finding(unknown);
+  expect(await find(reference, 1_000, never)).toEqual({ state: 'found' });
+  const init = { ...reference, container: 'init' };
+  expect(await find(init, 1_000, never)).toEqual({ state: 'found' });
+  expect(await find({ ...reference, container: 'other' }, 1_000, never)).toEqual({
+    state: 'absent',
+    reason: 'ContainerNotFound',
+    why: '"other" in pod default/web, which has init, app',
+  });
+});
