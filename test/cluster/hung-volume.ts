@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
-import type { SharedCluster } from './shared-cluster.ts';
+import type { ClusterNode } from '../../tools/cluster/node.ts';
 
 const SERVER = join(import.meta.dirname, '../rig/hung-fuse.ts');
 
@@ -34,7 +34,7 @@ const CSI_DATA = {
  * when the kubelet hangs on it.
  */
 export async function mountHungVolume(
-  cluster: SharedCluster,
+  cluster: ClusterNode,
   podUid: string,
   place: string,
 ): Promise<HungVolume> {
