@@ -3,12 +3,13 @@ import { cp, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { allProcesses, killIfThere } from '../../lab/process-mark.ts';
+import { killIfThere } from '../../lab/process-mark.ts';
 import { readJournal } from '../../src/node/repair/journal.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import type { Part } from '../../tools/cluster/part.ts';
 import { containerProcess } from '../rig/container-process.ts';
 import { randomFrom, seedGiven } from '../rig/random-moments.ts';
+import { type AgentRole, deployedProcesses } from './deployed-processes.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 /** How often something is killed; `npm run soak` asks for more. */
@@ -80,13 +81,8 @@ async function restart(part: Part): Promise<void> {
 }
 
 /** The shell in the container starts it again. */
-function killProcesses(role: 'agent' | 'executor', node: string): void {
-  for (const pid of allProcesses()) {
-    const [, command] = textOf(`/proc/${pid}/cmdline`).split('\0');
-    if (command !== role) continue;
-    const isThere = textOf(`/proc/${pid}/environ`).split('\0').includes(`NODE_NAME=${node}`);
-    if (isThere) killIfThere(pid);
-  }
+function killProcesses(role: AgentRole, node: string): void {
+  for (const pid of deployedProcesses(cluster.node(node), [role])) killIfThere(pid);
 }
 
 /** Nothing of a process that has ended. */

@@ -1,0 +1,22 @@
+import { allProcesses, procFile } from '../../lab/process-mark.ts';
+import type { ClusterNode } from '../../tools/cluster/node.ts';
+
+export type AgentRole = 'agent' | 'executor';
+
+/** The agent and the executor of a node of this cluster: another cluster may have a node of this name. */
+export function deployedProcesses(
+  node: Pick<ClusterNode, 'pid'>,
+  roles: readonly AgentRole[] = ['agent', 'executor'],
+): readonly number[] {
+  return allProcesses().filter((pid) => {
+    const [program = '', command = ''] = procFile(pid, 'cmdline').split('\0');
+    const isOurs = program.endsWith('kubediag') && roles.some((role) => role === command);
+    return isOurs && isBelow(pid, node.pid);
+  });
+}
+
+function isBelow(pid: number, above: number): boolean {
+  // 812 (kubediag) S 811 812 812
+  const parent = Number(/[)] \S (\d+)/.exec(procFile(pid, 'stat'))?.[1] ?? 0);
+  return parent === above || (parent > 1 && isBelow(parent, above));
+}
