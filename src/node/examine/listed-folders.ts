@@ -25,7 +25,7 @@ export function bareNames(text: string): readonly string[] {
 }
 
 // ├── pvc-f39e86b9-019b-11e8.deleting~859156558
-const BRANCH = /^[\s│|]*(?:[├└│|`]─*-*\s*)+(?=\S)/;
+const BRANCH = /^[\s\u2502|]*(?:[\u251c\u2514\u2502|`]\u2500*-*\s*)+(?=\S)/;
 
 function namesIn(text: string): readonly string[] {
   const names: string[] = [];

@@ -99,7 +99,10 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   // /dev/vda1 / ext4 rw,relatime 0 0
   ['plain-mounts', /^\S+ \/\S* \w[\w.]* \S+ \d \d\s*$/],
   // TARGET SOURCE FSTYPE OPTIONS
-  ['plain-mounts', /^TARGET\s+SOURCE\s|^[│├└─|`\s-]*\/\S*\s+\S+\s+\w[\w.]*\s+r[wo][,\s]/],
+  [
+    'plain-mounts',
+    /^TARGET\s+SOURCE\s|^[\u2500\u2502\u251c\u2514|`\s-]*\/\S*\s+\S+\s+\w[\w.]*\s+r[wo][,\s]/,
+  ],
   // CONTAINER           IMAGE               CREATED             STATE               NAME
   ['containers', /^CONTAINER(?: ID)?\s+IMAGE\s+CREATED\s+STATE\s|^POD ID\s+CREATED\s+STATE\s/],
   // 8b2f1c9d0e7aa  3f2a  2 hours ago  Exited  mqtt  0  77c1de20be16d
@@ -125,7 +128,7 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   // 4.0K	/var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-1
   ['listing', /^\s*\d[\d.]*[KMGTP]?\s+\/\S+\s*$/],
   //     ├── pvc-f39e86b9-019b-11e8.deleting~859156558
-  ['listing', /^[\s│├└─|`-]+\S+\.deleting~\d+\/?\s*$/],
+  ['listing', /^[\s\u2500\u2502\u251c\u2514|`-]+\S+\.deleting~\d+\/?\s*$/],
   // pvc-f39e86b9-019b-11e8.deleting~859156558
   ['listing', /^total \d+\s*$|^\S+\.deleting~\d+\/?\s*$/],
 ];

@@ -75,7 +75,7 @@ const commonEventTemplate = z
 
 // 0 */2 * * 1-5, @hourly, @every 1h30m
 const SCHEDULE =
-  /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|@every\s+[0-9a-zµ.]+|(\S+\s+){4}\S+)$/;
+  /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|@every\s+[0-9a-z\xb5.]+|(\S+\s+){4}\S+)$/;
 
 const cronTemplate = z
   .object({
