@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { SUPERVISE } from './daemon-set.ts';
+import { listAt, textAt } from '../../src/lib/std/json.ts';
+import { daemonSet, SUPERVISE } from './daemon-set.ts';
 
 /** The first process of both containers, here with another command. */
 
@@ -44,4 +45,13 @@ describe('what process 1 runs', () => {
     expect(await output).toBe('ready\nfinished\n');
     expect(await errors).toBe('');
   });
+});
+
+test('both containers share one heap between their threads', () => {
+  const [, { object } = {}] = daemonSet('v1');
+  const containers = listAt(object, 'spec', 'template', 'spec', 'containers') ?? [];
+  expect(containers.map((each) => textAt(each, 'name'))).toEqual(['agent', 'executor']);
+  for (const container of containers) {
+    expect(listAt(container, 'env')).toContainEqual({ name: 'MALLOC_ARENA_MAX', value: '1' });
+  }
 });

@@ -49,6 +49,8 @@ const ENVIRONMENT = [
   fieldRef('NODE_NAME', 'spec.nodeName'),
   fieldRef('POD_NAME', 'metadata.name'),
   fieldRef('POD_NAMESPACE', 'metadata.namespace'),
+  // glibc gives every thread a heap of its own, and frees little of it: 3 MB more in each process.
+  { name: 'MALLOC_ARENA_MAX', value: '1' },
 ];
 
 const probe = (path: string) => ({
