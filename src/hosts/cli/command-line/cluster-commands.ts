@@ -60,6 +60,10 @@ function executor(loadExecutor: () => Promise<RunExecutor>): CommandSpec {
         'Run beside an agent, in a container with the root of the node at /host',
         'kubediag executor --socket /run/kubediag/executor.sock --policy /etc/kubediag/policy.yaml --host-root /host',
       ],
+      [
+        'Run on the node itself, for one node name only',
+        'kubediag executor --socket /run/kubediag/executor.sock --policy policy.yaml --node-name web-3',
+      ],
     ],
     exitCodes: { 0: 'stopped by a signal', 3: 'the executor could not start' },
     needsRoot: true,
