@@ -63,12 +63,7 @@ function agent(version: string): object {
   return {
     name: 'agent',
     image: deployedImage(version),
-    ...supervised(
-      'agent',
-      '--node-name=$(NODE_NAME)',
-      `--socket=${SOCKET}`,
-      `--listen=0.0.0.0:${PORT}`,
-    ),
+    ...supervised('agent', '--node-name=$(NODE_NAME)', `--socket=${SOCKET}`, `--listen=:${PORT}`),
     env: ENVIRONMENT,
     ports: [{ name: 'http', containerPort: PORT }],
     readinessProbe: probe('/readyz'),
@@ -134,7 +129,8 @@ const VOLUMES = [
     name: 'token',
     projected: {
       sources: [
-        { serviceAccountToken: { path: 'token', expirationSeconds: 3600 } },
+        // A kubelet whose sync loop is blocked does not renew it, and then the agent is needed most.
+        { serviceAccountToken: { path: 'token', expirationSeconds: 86_400 } },
         { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
         {
           downwardAPI: {

@@ -36,6 +36,7 @@ export interface AgentOptions {
   readonly nodeName: string;
   /** Where the executor connects. */
   readonly socketPath: string;
+  /** Empty: every address, of IPv4 and of IPv6. */
   readonly host: string;
   readonly port: number;
   /** Absent: the account of the pod. */

@@ -51,12 +51,28 @@ test('the detail of a pod is the whole object of the API server, without secrets
 });
 
 test.each([
-  ['that is gone', {}],
-  ['of another node', { [PATH]: { ...POD, spec: { ...POD.spec, nodeName: 'node-2' } } }],
-])('the executor is asked about a pod %s', async (_, answers) => {
+  ['that is gone', {}, 'pod default/web: not found'],
+  [
+    'of another node',
+    { [PATH]: { ...POD, spec: { ...POD.spec, nodeName: 'node-2' } } },
+    'pod default/web: on node node-2, not on node-1',
+  ],
+])('a pod %s is absent, unless the node still has it', async (_, answers, why) => {
   const { pods } = serverWith(answers);
   const result = await pods.collecting(onExecutor)(stepAt('/processor/podDetailCollector'));
   expect(result).toMatchObject({ results: { by: 'executor' } });
+  expect(await pods.finding(unknown)(reference, 1_000, never)).toEqual({
+    ...{ state: 'absent', reason: 'PodNotFound', why },
+  });
+  const found = async () => ({ state: 'found' }) as const;
+  expect(await pods.finding(found)(reference, 1_000, never)).toEqual({ state: 'found' });
+});
+
+test('the executor says whether there is a pod about which the API server gives no answer', async () => {
+  const request = async () => {
+    throw new StoreError('ServiceUnavailable', 'not now');
+  };
+  const pods = new ApiPods({ request } as unknown as KubeClient, 'node-1');
   expect(await pods.finding(unknown)(reference, 1_000, never)).toMatchObject({ state: 'unknown' });
 });
 

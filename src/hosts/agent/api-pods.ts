@@ -41,8 +41,15 @@ export class ApiPods {
     };
   }
 
-  finding(findOther: FindPod): FindPod {
-    return async (pod, restMs, stop) => (await this.#seen(pod)) ?? findOther(pod, restMs, stop);
+  /** A pod that the API server does not have on this node is absent, unless the node still has it. */
+  finding(findOnNode: FindPod): FindPod {
+    return async (pod, restMs, stop) => {
+      const read = await this.#read(pod);
+      if (read.state === 'here') return withContainer(read.pod, pod);
+      const onNode = await findOnNode(pod, restMs, stop);
+      if (onNode.state === 'found' || read.state === 'unknown') return onNode;
+      return { state: 'absent', reason: 'PodNotFound', why: read.why };
+    };
   }
 
   async #list(): Promise<OperationResult> {
@@ -60,27 +67,40 @@ export class ApiPods {
 
   async #detail({ input }: StepToRun): Promise<OperationResult | undefined> {
     const named = podOfStep(input);
-    const pod = named && (await this.#podHere(named));
-    return pod && { succeeded: true, results: { [POD_DETAIL.result]: textOf(pod) } };
+    const read = named && (await this.#read(named));
+    if (read?.state !== 'here') return undefined;
+    return { succeeded: true, results: { [POD_DETAIL.result]: textOf(read.pod) } };
   }
 
-  async #seen({ namespace, name, container }: PodReference): Promise<SeenPod | undefined> {
-    const pod = await this.#podHere({ namespace, name });
-    if (!pod) return undefined;
-    const names = containerNames(pod);
-    if (!container || names.includes(container)) return { state: 'found' };
-    const why = `"${container}" in pod ${namespace}/${name}, which has ${names.join(', ')}`;
-    return { state: 'absent', reason: 'ContainerNotFound', why };
-  }
-
-  /** Undefined if the API server has no such pod on this node, or does not say. */
-  async #podHere({ namespace, name }: Pick<PodReference, 'namespace' | 'name'>) {
+  async #read({ namespace, name }: PodName): Promise<ReadPod> {
     const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
     const request = { method: 'GET', path: `/api/v1/namespaces/${place}` } as const;
     const answer = await answerOf(this.#client.request(request));
-    if (!answer.ok || textAt(answer.value, 'spec', 'nodeName') !== this.#nodeName) return undefined;
-    return podObject(answer.value);
+    const pod = `pod ${namespace}/${name}`;
+    if (!answer.ok) {
+      const isGone = answer.error.reason === 'NotFound';
+      return isGone ? { state: 'absent', why: `${pod}: not found` } : { state: 'unknown' };
+    }
+    const nodeName = textAt(answer.value, 'spec', 'nodeName');
+    if (nodeName === this.#nodeName) return { state: 'here', pod: podObject(answer.value) };
+    const where = nodeName === undefined ? 'not scheduled yet' : `on node ${nodeName}`;
+    return { state: 'absent', why: `${pod}: ${where}, not on ${this.#nodeName}` };
   }
+}
+
+type PodName = Pick<PodReference, 'namespace' | 'name'>;
+
+type ReadPod =
+  | { readonly state: 'here'; readonly pod: object }
+  /** The API server has no such pod on this node. */
+  | { readonly state: 'absent'; readonly why: string }
+  | { readonly state: 'unknown' };
+
+function withContainer(pod: object, { namespace, name, container }: PodReference): SeenPod {
+  const names = containerNames(pod);
+  if (!container || names.includes(container)) return { state: 'found' };
+  const why = `"${container}" in pod ${namespace}/${name}, which has ${names.join(', ')}`;
+  return { state: 'absent', reason: 'ContainerNotFound', why };
 }
 
 /** Without what only the API server uses. */

@@ -13,9 +13,13 @@ function agent(loadAgent: () => Promise<RunAgent>): CommandSpec {
       option('--socket <SOCKET>', 'Unix socket on which the executor connects', {
         isRequired: true,
       }),
-      option('--listen <ADDRESS:PORT>', 'the address for probes, metrics and large results', {
-        default: '0.0.0.0:8090',
-      }),
+      option(
+        '--listen <ADDRESS:PORT>',
+        'the address for probes, metrics and large results; ":PORT" is every address',
+        {
+          default: ':8090',
+        },
+      ),
       option(
         '--kubeconfig <FILE>',
         'how to reach the API server (default: the account of the pod)',

@@ -38,7 +38,10 @@ export async function agentHere(
   terminal: Terminal,
   run: RunAgent,
 ): Promise<number> {
-  const { host, port } = listenAddress(listen, true);
+  // ":8090" is every address, of IPv4 and of IPv6.
+  const isEvery = listen.startsWith(':');
+  const address = listenAddress(isEvery ? `localhost${listen}` : listen, true);
+  const [host, port] = [isEvery ? '' : address.host, address.port];
   const log = (text: string) => terminal.err(`${new Date().toISOString()} ${text}\n`);
   const stop = abortOnSignal({ onSignal: (signal) => log(`${signal}: stopping`) });
   const { POD_NAME: name, POD_NAMESPACE: namespace = NAMESPACE } = process.env;
