@@ -21,5 +21,8 @@ const print = (check: NodeCheck) => {
 };
 const { signal: stop } = new AbortController();
 const openNode = () => node;
-const standing = new StandingCheck({ openNode, faults, settings: {}, onCheck: print, stop });
+const standing = new StandingCheck({
+  ...{ openNode, tables: node, faults, settings: {} },
+  ...{ onCheck: print, stop },
+});
 for (let count = Number(process.argv[2]); count > 0; count -= 1) await standing.checkOnce(node);

@@ -3,7 +3,7 @@ import { faults } from '../../node/faults/index.ts';
 import type { Failure } from '../../node/model/action.ts';
 import { connectToAgent } from '../../pipeline/channel/connect-to-agent.ts';
 import { PROTOCOL } from '../../pipeline/channel/messages.ts';
-import { openLiveNode } from '../local-node/open-live-node.ts';
+import { openKernelTables, openLiveNode } from '../local-node/open-live-node.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
 import type { StepListener } from '../local-node/step-host.ts';
@@ -63,6 +63,7 @@ export async function runExecutor(
   });
   const standing = new StandingCheck({
     openNode: () => openLiveNode(node.access),
+    tables: openKernelTables(node.access),
     faults,
     settings: node.settings,
     onCheck: link.publish,

@@ -2,6 +2,8 @@ import { isSea } from 'node:sea';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../node/evidence/kubelet/kubelet.ts';
 import { attempt, type SnapshotOptions } from '../../node/model/evidence.ts';
+import type { NodeReader } from '../../node/model/node-reader.ts';
+import { KernelTables } from '../../node/reader/kernel-tables.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
 import { inNodeNamespaces } from '../../node/reader/reader-namespaces.ts';
 import type { OwnCommand } from '../../node/reader/reader-process.ts';
@@ -16,8 +18,17 @@ export interface NodeAccess {
 
 /** This node, or a node whose root is mounted at another path. */
 export function openLiveNode(access: NodeAccess): LiveNode {
-  const hostRoot = access.hostRoot.replace(/\/+$/, '') || '/';
+  const hostRoot = rootOf(access);
   return new LiveNode(inNodeNamespaces(ownCommand('reader'), hostRoot), { ...access, hostRoot });
+}
+
+/** The tables of this node that this process may read itself. */
+export function openKernelTables(access: NodeAccess): NodeReader {
+  return new KernelTables(rootOf(access));
+}
+
+function rootOf({ hostRoot }: NodeAccess): string {
+  return hostRoot.replace(/\/+$/, '') || '/';
 }
 
 /** This program, by /proc/self/exe: its file may have been deleted or replaced since. */

@@ -6,3 +6,16 @@ export const PROBE_LOG_FILES_MAX = 2;
 
 /** How long the probe remembers where to read: a kubelet that starts opens its ports later. */
 export const PROBE_PLACES_MS = 60_000;
+
+/**
+ * Readers of the probe. One takes 0.1s of a processor, so one each 25s takes 4 millicores. A log that
+ * grows after some quiet may have several at once.
+ */
+export const PROBE_READER_EVERY_MS = 25_000;
+export const PROBE_READERS_SAVED_MAX = 3;
+
+/** Between two readers of the probe while no table shows a change: a journal has no length to read. */
+export const PROBE_READER_REST_MS = 30_000;
+
+/** Between two searches for a kubelet that does not run. */
+export const PROBE_SEARCH_MS = 4_000;

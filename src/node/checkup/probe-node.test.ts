@@ -2,8 +2,13 @@ import { expect, test } from 'vitest';
 import { makeFolder, makeProc, makeProcess } from '../../../test/synthetic-kubelet.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
 import { linesIn } from '../evidence/logs/log-entries.ts';
-import { ReadError } from '../model/node-reader.ts';
-import { PROBE_LOG_BYTES, PROBE_PLACES_MS } from './limits.ts';
+import { type NodeReader, ReadError } from '../model/node-reader.ts';
+import {
+  PROBE_LOG_BYTES,
+  PROBE_PLACES_MS,
+  PROBE_READER_REST_MS,
+  PROBE_SEARCH_MS,
+} from './limits.ts';
 import { createProbe } from './probe-node.ts';
 
 const ROOT = '22 1 254:1 / / rw - ext4 /dev/vda rw\n';
@@ -33,10 +38,22 @@ function setLog(maker: NodeMaker, text: string, pid = 812): void {
   maker.set('log', question, { answer: linesIn([text], {}) });
 }
 
+/** The same node by its tables and by a reader. */
+function probed(reader: NodeReader) {
+  const node = {
+    now: () => reader.now(),
+    ask: ((kind, question) => reader.ask(kind, question)) as NodeReader['ask'],
+    pause: () => {},
+  };
+  return { tables: reader, node };
+}
+
 /** The names of the parts of the digest in which two states of a node differ. */
 async function changed(before: NodeMaker, after: NodeMaker): Promise<readonly string[]> {
   const probe = createProbe();
-  const [was, is] = [await probe(before.build()), await probe(after.build())];
+  const was = await probe(probed(before.build()));
+  after.clock = new Date(before.clock.getTime() + PROBE_READER_REST_MS);
+  const is = await probe(probed(after.build()));
   const isPart = is.split(' ');
   return was
     .split(' ')
@@ -96,13 +113,13 @@ test('a thread that waits for a path in two probes, and one that does not', asyn
     ).build();
   const probe = createProbe();
   const digests = [
-    await probe(nodeWith().build()),
-    await probe(waiting()),
-    await probe(waiting('262 0xffffffffffffff9c 0xc000ffffff')),
-    await probe(waiting()),
-    await probe(waiting()),
-    await probe(waiting()),
-    await probe(nodeWith().build()),
+    await probe(probed(nodeWith().build())),
+    await probe(probed(waiting())),
+    await probe(probed(waiting('262 0xffffffffffffff9c 0xc000ffffff'))),
+    await probe(probed(waiting())),
+    await probe(probed(waiting())),
+    await probe(probed(waiting())),
+    await probe(probed(nodeWith().build())),
   ].map((digest) => digest.split('waits=')[1]);
   const [none, , , , wait] = digests;
   expect(none).toBe('none');
@@ -123,33 +140,109 @@ test('failed reads are part of the digest', async () => {
   });
   expect(await changed(nodeWith(), failing)).toEqual(['mounts', 'health']);
   const nothing = new NodeMaker().set('folder', { path: '/proc' }, { failure: 'denied' });
-  expect(await createProbe()(nothing.build())).toBe('kubelet=denied');
+  expect(await createProbe()(probed(nothing.build()))).toBe('kubelet=denied');
+});
+
+/** A node whose reader is counted, from one probe to the next. */
+function countedNode() {
+  const maker = nodeWith();
+  const probe = createProbe();
+  const asked: string[] = [];
+  let current = maker;
+  const node: NodeReader = {
+    now: () => maker.clock,
+    ask: (kind, question) => current.build().ask(kind, question),
+  };
+  const reader = {
+    ...probed(node).node,
+    ask: ((kind, question) => {
+      asked.push(kind);
+      return node.ask(kind, question);
+    }) as NodeReader['ask'],
+    pause: () => void asked.push('pause'),
+  };
+  return {
+    become: (next: NodeMaker) => {
+      current = next;
+    },
+    /** The digest, and what the reader was asked. */
+    probeAfter: async (ms: number) => {
+      asked.length = 0;
+      maker.clock = new Date(maker.clock.getTime() + ms);
+      const digest = await probe({ tables: node, node: reader });
+      return { digest, asked: asked.toSorted() };
+    },
+  };
+}
+
+const grown = (length: number) =>
+  nodeWith((maker) => maker.file('/proc/812/fdinfo/2', `pos:\t${length}\nflags:\t02101\n`));
+
+test('a reader starts when the log has grown, and not while the tables stay the same', async () => {
+  const { become, probeAfter } = countedNode();
+  become(grown(100));
+  const first = await probeAfter(0);
+  expect(first.asked).toContain('pause');
+  expect(await probeAfter(2000)).toEqual({ digest: first.digest, asked: [] });
+  become(grown(200));
+  expect(await probeAfter(2000)).toEqual({
+    digest: first.digest,
+    asked: ['kubelet', 'log', 'pause'],
+  });
+  expect(await probeAfter(2000)).toEqual({ digest: first.digest, asked: [] });
+});
+
+test('a log that grows all the time starts few readers', async () => {
+  const { become, probeAfter } = countedNode();
+  let readers = 0;
+  for (let pos = 0; pos < 300; pos += 1) {
+    become(grown(pos));
+    if ((await probeAfter(2000)).asked.length > 0) readers += 1;
+  }
+  expect(readers).toBeGreaterThan(20);
+  expect(readers).toBeLessThan(30);
+});
+
+test('without a change in the tables a reader starts now and then', async () => {
+  const { probeAfter } = countedNode();
+  await probeAfter(0);
+  expect((await probeAfter(PROBE_READER_REST_MS - 1)).asked).toEqual([]);
+  expect((await probeAfter(1)).asked).toEqual(['kubelet', 'log', 'pause']);
+});
+
+test('tables alone show a changed mount', async () => {
+  const { become, probeAfter } = countedNode();
+  const { digest } = await probeAfter(0);
+  become(nodeWith((maker) => maker.file('/proc/812/mountinfo', ROOT + VOLUME)));
+  const next = await probeAfter(2000);
+  expect(next.asked).toEqual([]);
+  expect(next.digest).not.toBe(digest);
+});
+
+test('tables alone show a kubelet that is gone; a reader finds the next one', async () => {
+  const { become, probeAfter } = countedNode();
+  await probeAfter(0);
+  const next = nodeWith(() => {}, 900).missing('file', '/proc/812/stat');
+  next.file('/proc/1/mountinfo', ROOT);
+  become(next);
+  const gone = await probeAfter(2000);
+  expect(gone.asked).toEqual([]);
+  expect(gone.digest).toMatch(/^kubelet=gone /);
+  const found = await probeAfter(PROBE_SEARCH_MS - 2000);
+  expect(found.digest).toMatch(/^kubelet=900\//);
+  expect(found.asked).toContain('folder');
 });
 
 test('where to read is found again only after a while', async () => {
-  const probe = createProbe();
-  const asked: string[] = [];
-  const maker = nodeWith();
-  const node = maker.build();
-  const counting: typeof node = Object.assign(Object.create(node), {
-    ask: (kind: never, question: never) => {
-      asked.push(kind);
-      return node.ask(kind, question);
-    },
-    now: () => maker.clock,
-  });
-  await probe(counting);
-  asked.length = 0;
-  await probe(counting);
-  expect(asked.toSorted()).toEqual(['file', 'file', 'kubelet', 'log', 'threads']);
-  maker.clock = new Date(maker.clock.getTime() + PROBE_PLACES_MS);
-  await probe(counting);
-  expect(asked).toContain('folder');
+  const { probeAfter } = countedNode();
+  await probeAfter(0);
+  expect((await probeAfter(PROBE_PLACES_MS - 1)).asked).not.toContain('folder');
+  expect((await probeAfter(PROBE_PLACES_MS)).asked).toContain('folder');
 });
 
 test('an error that is not a failed read is a bug', async () => {
   const broken = { now: () => new Date(), ask: () => Promise.reject(new TypeError('bug')) };
-  await expect(createProbe()(broken)).rejects.toThrow('bug');
+  await expect(createProbe()(probed(broken))).rejects.toThrow('bug');
   const failing = { ...broken, ask: () => Promise.reject(new ReadError('failed', '/proc')) };
-  expect(await createProbe()(failing)).toBe('kubelet=failed');
+  expect(await createProbe()(probed(failing))).toBe('kubelet=failed');
 });

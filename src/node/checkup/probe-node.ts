@@ -15,6 +15,7 @@ import {
 } from '../model/node-reader.ts';
 import { originText } from '../model/origin.ts';
 import { PROBE_LOG_BYTES, PROBE_LOG_FILES_MAX, PROBE_PLACES_MS } from './limits.ts';
+import { ProbeBudget } from './probe-budget.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 /**
@@ -23,35 +24,68 @@ import { takeSnapshot } from './take-snapshot.ts';
  * also run at an interval. It is in this module because it needs evidence and log signatures, as a
  * check does; it must not be evidence, because then a fault could use it.
  */
-export type Probe = (node: NodeReader) => Promise<string>;
+export type Probe = (probed: ProbedNode) => Promise<string>;
+
+export interface ProbedNode {
+  /** Asked each time: it answers from tables of the kernel, without a reader. */
+  readonly tables: NodeReader;
+  /** Asked only when a reader may start, which then ends. */
+  readonly node: NodeReader & { pause(): void };
+}
 
 /**
- * The probe reads the kubelet's state, its mounts, the new errors in its log, its health, and whether
- * one of its threads waits for a path. A read that fails is part of the digest. Remembers where to read, because the search for the kubelet
+ * The tables show the kubelet's state, its mounts, and whether one of its threads waits for a path. They
+ * also show that its log has grown: then a reader reads the new errors in the log, and its health. A
+ * read that fails is part of the digest. Remembers where to read, because the search for the kubelet
  * costs more than the rest.
  */
 export function createProbe(settings: SnapshotOptions = {}): Probe {
+  const budget = new ProbeBudget();
   let places: Places | undefined;
+  let failure = '';
+  let asked = '';
+  let length = '';
   let waits: ReadonlySet<string> = new Set();
-  return async (node) => {
-    const isOld = places === undefined || node.now().getTime() - places.foundMs >= PROBE_PLACES_MS;
-    let process = isOld ? GONE : await processState(node, places?.here.process);
-    if (places === undefined || process === GONE) {
-      const found = await attempt(findPlaces(takeSnapshot(node, settings)));
-      if (!found.known) return `kubelet=${found.error.failure}`;
-      places = found.value;
-      process = await processState(node, places.here.process);
+
+  const search = async (node: NodeReader) => {
+    const found = await attempt(findPlaces(takeSnapshot(node, settings)));
+    places = found.known ? found.value : undefined;
+    failure = found.known ? '' : found.error.failure;
+  };
+  const read = async ({ tables, node }: ProbedNode, state: string) => {
+    const isOld = places && node.now().getTime() - places.foundMs >= PROBE_PLACES_MS;
+    if (!places || isOld || state === GONE) await search(node);
+    if (places) {
+      // Before the log: what is written meanwhile is read the next time.
+      length = await logLength(tables, places.here.process);
+      const [log, healthz] = await Promise.all([
+        logDigest(node, places),
+        healthState(node, places.healthPage),
+      ]);
+      asked = `log=${log} health=${healthz}`;
     }
-    const [mounts, log, healthz, waitsNow] = await Promise.all([
-      mountsDigest(node, places.here),
-      logDigest(node, places),
-      healthState(node, places.healthPage),
-      pathWaits(node, places.here.process),
+    node.pause();
+  };
+
+  return async (probed) => {
+    const { tables } = probed;
+    let state = await processState(tables, places?.here.process);
+    const hasGrown = length !== (await logLength(tables, places?.here.process));
+    const reason = state === GONE ? 'gone' : hasGrown ? 'grown' : 'rest';
+    if (budget.take(reason, tables.now().getTime())) {
+      await read(probed, state);
+      state = await processState(tables, places?.here.process);
+    }
+    if (!places) return `kubelet=${failure}`;
+    const { process, root } = places.here;
+    const [mounts, waitsNow] = await Promise.all([
+      mountsDigest(tables, state === GONE || !process ? 1 : process.pid, root),
+      pathWaits(tables, process),
     ]);
     const lasting = [...waitsNow].filter((wait) => waits.has(wait)).toSorted();
     waits = waitsNow;
     const waiting = lasting.length === 0 ? 'none' : await digestOf(lasting.join('\n'));
-    return `kubelet=${process} mounts=${mounts} log=${log} health=${healthz} waits=${waiting}`;
+    return `kubelet=${state} mounts=${mounts} ${asked} waits=${waiting}`;
   };
 }
 
@@ -112,13 +146,28 @@ async function pathWaits(
 ): Promise<ReadonlySet<string>> {
   if (!known) return new Set();
   const read = await attempt(node.ask('threads', { threadsOf: known.pid }));
+  // Threads pile up behind a path that hangs.
+  if (!read.known && read.error.failure === 'too-large') return new Set(['many']);
   const threads = read.known ? read.value : [];
   return new Set(threads.flatMap(({ tid, callLine }) => (callLine ? [`${tid} ${callLine}`] : [])));
 }
 
+/** How much the kubelet has written to its output. If that is not a file, the length stays the same. */
+async function logLength(node: NodeReader, known: Kubelet['process']): Promise<string> {
+  if (!known) return '';
+  const reads = [1, 2].map(async (descriptor) => {
+    const read = await attempt(
+      node.ask('file', { path: `/proc/${known.pid}/fdinfo/${descriptor}` }),
+    );
+    // pos:	48213
+    return read.known ? (/^pos:\s*(\d+)$/m.exec(read.value)?.[1] ?? '') : read.error.failure;
+  });
+  return (await Promise.all(reads)).join(' ');
+}
+
 /** Only mounts below the kubelet's root: other mounts change with every container. */
-async function mountsDigest(node: NodeReader, { process, root }: Kubelet): Promise<string> {
-  const read = await attempt(node.ask('file', { path: `/proc/${process?.pid ?? 1}/mountinfo` }));
+async function mountsDigest(node: NodeReader, pid: number, root: string): Promise<string> {
+  const read = await attempt(node.ask('file', { path: `/proc/${pid}/mountinfo` }));
   if (!read.known) return read.error.failure;
   const lines = read.value.split('\n');
   return digestOf(lines.filter((line) => unescapeOctal(line).includes(root)).join('\n'));

@@ -92,6 +92,9 @@ export const PATH_BYTES_MAX = 4096;
 /** Threads of one process; a kubelet has a few dozen, and some hundred on a bad day. */
 export const THREADS_MAX = 10_000;
 
+/** Threads whose calls are read without a reader, one after another; more take too much of a processor. */
+export const TABLE_THREADS_MAX = 200;
+
 /** Between the two reads of the threads whose stacks are wanted. A call that works is over by then. */
 export const STACKS_APART_MS = 2_000;
 

@@ -1,10 +1,11 @@
 import { writeSync, writevSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { dieWithParent } from '../../lib/process/die-with-parent.ts';
-import { READER_NAME, ReadError, type ReadFailure } from '../model/node-reader.ts';
+import { READER_NAME } from '../model/node-reader.ts';
 import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { isLongTable, isPathKind } from './reach.ts';
+import { failureOf } from './read-failure.ts';
 import {
   bytesIn,
   FrameParser,
@@ -103,25 +104,4 @@ function partsText(parts: readonly Buffer[]): void {
     }
     left = Math.max(0, left - part.length);
   }
-}
-
-const FAILURES: Readonly<Record<string, ReadFailure>> = {
-  ENOENT: 'missing',
-  ENOTDIR: 'missing',
-  ESRCH: 'missing',
-  EACCES: 'denied',
-  EPERM: 'denied',
-  ECONNREFUSED: 'refused',
-};
-
-function failureOf(error: unknown): { failure: ReadFailure; detail?: string } {
-  if (error instanceof ReadError) {
-    const { failure, detail } = error;
-    return detail === undefined ? { failure } : { failure, detail };
-  }
-  const { code, message } = error as NodeJS.ErrnoException;
-  // A server that could not be reached is not a hanging path.
-  if (code === 'ETIMEDOUT') return { failure: 'timeout', detail: message };
-  const failure = FAILURES[code ?? ''];
-  return failure ? { failure } : { failure: 'failed', detail: message };
 }

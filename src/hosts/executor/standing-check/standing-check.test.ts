@@ -23,6 +23,9 @@ class ChangingNode implements StandingNode {
   };
   beginCheck() {}
   endCheck() {}
+  pause() {
+    this.isClosed = true;
+  }
   close() {
     this.isClosed = true;
   }
@@ -45,9 +48,10 @@ test('a change is checked at once, and a cure is confirmed by a second check', a
   const checks: NodeCheck[] = [];
   const begun: string[] = [];
   const stopping = new AbortController();
+  const tables = openNode();
   const faults = [kubeletNotRunning];
   const standing = new StandingCheck({
-    ...{ openNode, faults, settings: {}, stop: stopping.signal },
+    ...{ openNode, tables, faults, settings: {}, stop: stopping.signal },
     onCheck: (check) => void checks.push(check),
     onBegin: (why) => void begun.push(why),
   });
@@ -69,5 +73,5 @@ test('a change is checked at once, and a cure is confirmed by a second check', a
   await expect.poll(found).toEqual([0, 1, 0, 0, 0]);
   stopping.abort();
   await running;
-  expect(opened.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+  expect(opened.map(({ isClosed }) => isClosed)).toEqual([false, true, true]);
 });

@@ -3,6 +3,7 @@ import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts
 import { SeenWaits } from '../../../node/checkup/seen-waits.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
+import type { NodeReader } from '../../../node/model/node-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { CheckSchedule } from './check-schedule.ts';
@@ -12,12 +13,15 @@ import { nodeCheckOf } from './node-check-of.ts';
 /** A node that is checked again and again; between two checks it has no reader. */
 export interface StandingNode extends CheckableNode {
   beginCheck(): void;
+  pause(): void;
   close(): void;
 }
 
 export interface StandingCheckOptions {
-  /** Called twice: the probe has a reader of its own, which loads less than that of a check. */
+  /** Called twice: the probe has a node of its own. */
   readonly openNode: () => StandingNode;
+  /** What the probe reads each time, without a reader. */
+  readonly tables: NodeReader;
   readonly faults: readonly AnyFault[];
   readonly settings: SnapshotOptions;
   /** Receives every check. */
@@ -51,7 +55,7 @@ export class StandingCheck {
   }
 
   async run(): Promise<void> {
-    const { openNode, settings, stop } = this.#options;
+    const { openNode, tables, settings, stop } = this.#options;
     const [node, probed] = [openNode(), openNode()];
     const probe = createProbe(settings);
     const end = () => {
@@ -62,7 +66,7 @@ export class StandingCheck {
     stop.addEventListener('abort', end, { once: true });
     let digest: string | undefined;
     while (!stop.aborted) {
-      const now = await probe(probed);
+      const now = await probe({ tables, node: probed });
       if (digest !== undefined && digest !== now) this.#want(`changed: ${changedIn(digest, now)}`);
       digest = now;
       if (this.#schedule.isDue(performance.now())) await this.checkOnce(node);
