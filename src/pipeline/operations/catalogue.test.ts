@@ -197,7 +197,7 @@ test('a recovery that broke off between two actions is finished, as far as it ma
     const findings = 'diagnoser.kubernetes.container_without_log_path.findings';
     return run('containerWithoutLogPathRecover', { [findings]: '[{"id":"e8c4d8"}]' }, host);
   };
-  const endTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+  const endTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   const reported = { finding: 'e8c4d8', state: 'done', endTime };
   const actions = [
     { ...reported, description: 'remove container c', journalEntry: 1 },

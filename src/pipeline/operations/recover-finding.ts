@@ -98,7 +98,7 @@ function performedRecord(
   return {
     ...actionRecord(action, plan),
     state: outcome.state,
-    endTime: endTime.toISOString(),
+    endTime: wholeSeconds(endTime.toISOString()),
     ...(entry === undefined ? {} : { journalEntry: entry }),
     ...(outcome.state === 'done' ? {} : { message: failureText(outcome.state, outcome) }),
   };
@@ -148,9 +148,15 @@ export function actionsOf(done: readonly JournalRecord[]): StepRecord {
   return {
     actions: done.map((record) => {
       const { action, entry, at } = record;
-      return { ...actionRecord(action, record), state: 'done', endTime: at, journalEntry: entry };
+      const endTime = wholeSeconds(at);
+      return { ...actionRecord(action, record), state: 'done', endTime, journalEntry: entry };
     }),
   };
+}
+
+// 2026-01-02T03:04:05.678Z
+function wholeSeconds(time: string): string {
+  return time.replace(/[.]\d+Z$/, 'Z');
 }
 
 function failureText(state: string, { what, why, todo }: Explanation): string {
