@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { cp, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { killIfThere } from '../../lab/process-mark.ts';
 import { readJournal } from '../../src/node/repair/journal.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import type { Part } from '../../tools/cluster/part.ts';
-import { containerProcess } from '../rig/container-process.ts';
 import { randomFrom, seedGiven } from '../rig/random-moments.ts';
 import { type AgentRole, deployedProcesses } from './deployed-processes.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
+import { makeSickPod, type SickPod } from './sick-pod.ts';
 
 /** How often something is killed; `npm run soak` asks for more. */
 const { KUBEDIAG_CHAOS_ROUNDS = '10' } = process.env;
@@ -42,8 +41,6 @@ beforeAll(async () => {
   await cluster.kubectl('apply', `--filename=deploy/operations/${FAULT}.yaml`);
   const agents = ['--namespace=kubediag', 'daemonset/kubediag-agent'];
   await cluster.kubectl('rollout', 'status', ...agents, '--timeout=120s');
-  const metadata = { name: 'settings' };
-  await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { file: 'a' } });
 });
 
 /** A process that can be killed at any moment. */
@@ -94,64 +91,6 @@ function textOf(path: string): string {
   }
 }
 
-interface SickPod {
-  readonly name: string;
-  /** The mount whose source is gone. */
-  readonly mount: string;
-}
-
-/**
- * A pod whose container cannot start again, because the source of its subPath mount is gone. A new
- * version of its ConfigMap is written as the kubelet does it, only without a wait of a minute.
- */
-async function makeSickPod(name: string): Promise<SickPod> {
-  const node = cluster.node(OLD_NODE);
-  const volumeMounts = [{ name: 'settings', mountPath: '/settings', subPath: 'file' }];
-  const { image } = cluster;
-  await cluster.apply({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name },
-    spec: {
-      nodeName: OLD_NODE,
-      terminationGracePeriodSeconds: 0,
-      volumes: [{ name: 'settings', configMap: { name: 'settings' } }],
-      containers: [{ name: 'app', image, command: ['sleep', '86400'], volumeMounts }],
-    },
-  });
-  await cluster.kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=90s');
-  const { metadata, status } = await podCalled(name);
-  const pod = join(node.kubeletRoot, 'pods', metadata.uid);
-  const volume = node.outside(join(pod, 'volumes/kubernetes.io~configmap/settings'));
-  const before = await readlink(join(volume, '..data'));
-  await cp(join(volume, before), join(volume, '..next'), { recursive: true });
-  await symlink('..next', join(volume, '..data_tmp'));
-  await rename(join(volume, '..data_tmp'), join(volume, '..data'));
-  await rm(join(volume, before), { recursive: true });
-  const id = status.containerStatuses?.[0]?.containerID.replace('containerd://', '') ?? '';
-  killIfThere(containerProcess(id));
-  const waits = async () => {
-    const { waiting } = (await podCalled(name)).status.containerStatuses?.[0]?.state ?? {};
-    return waiting?.reason;
-  };
-  await expect.poll(waits, SLOW).toMatch(/^(RunContainerError|CrashLoopBackOff)$/);
-  return { name, mount: join(pod, 'volume-subpaths/settings/app/0') };
-}
-
-interface Pod {
-  readonly metadata: { readonly uid: string };
-  readonly status: {
-    readonly containerStatuses?: readonly {
-      readonly containerID: string;
-      readonly state: { readonly waiting?: { readonly reason: string } };
-    }[];
-  };
-}
-
-async function podCalled(name: string): Promise<Pod> {
-  return JSON.parse(await cluster.kubectl('get', 'pod', name, '-o=json')) as Pod;
-}
-
 function isStale({ mount }: SickPod): boolean {
   const table = textOf(`/proc/${cluster.node(OLD_NODE).pid}/mountinfo`).split('\n');
   return table.some((line) => line.includes(`//deleted ${mount} `));
@@ -166,7 +105,7 @@ interface Round {
 
 /** Both nodes have a Diagnosis, and that of the old one repairs a pod, while something is killed. */
 async function runRound(name: string, victim: Victim | undefined, afterMs: number): Promise<Round> {
-  const pod = await makeSickPod(name);
+  const pod = await makeSickPod(cluster, OLD_NODE, name);
   const begun = performance.now();
   const names = NODES.map((node) => `${name}-${node}`);
   await diagnose(...names);

@@ -23,7 +23,7 @@ export interface UnloggedContainer {
  * somebody who is no kubelet, with neither a log directory nor a log path.
  */
 export async function makeUnloggedContainer(
-  cluster: SharedCluster,
+  cluster: Pick<SharedCluster, 'image' | 'pid'>,
   { name, podUid, command, image = cluster.image }: UnloggedOptions,
 ): Promise<UnloggedContainer> {
   const driver = new CriDriver(`/proc/${cluster.pid}/root/run/containerd/containerd.sock`);
