@@ -1,5 +1,6 @@
 import { isLoopback } from '../../lib/std/is-loopback.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { Failure } from '../../node/model/action.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
 import type { ReadFile } from '../../pipeline/channel/executor.ts';
@@ -25,7 +26,13 @@ import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
 import { ApiContact } from './api-contact.ts';
 import { ApiPods } from './api-pods.ts';
-import { API_SILENT_MS, EXECUTOR_ABSENT_MS, LEASE_RENEW_MS, LEASE_SECONDS } from './limits.ts';
+import {
+  API_SILENT_MS,
+  EXECUTOR_ABSENT_MS,
+  LARGE_STEPS_MAX,
+  LEASE_RENEW_MS,
+  LEASE_SECONDS,
+} from './limits.ts';
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
 import { withoutSelectableFields } from './older-server.ts';
@@ -192,6 +199,7 @@ class Agent {
         isHere: (address, port) => port === this.#port && isLoopback(address),
       }),
       largeResults: withoutWaiting(largeResults),
+      largeSteps: new Semaphore(LARGE_STEPS_MAX),
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },

@@ -14,3 +14,6 @@ export const EXCHANGES_MAX = 20;
 /** Equal messages within this time are logged once. */
 export const LOG_REPEAT_MS = 60_000;
 export const LOG_REPEATS_MAX = 100;
+
+/** Steps at once with large results: each has up to 16 MiB of them, several times as a message is made. */
+export const LARGE_STEPS_MAX = 1;

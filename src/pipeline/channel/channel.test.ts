@@ -93,10 +93,10 @@ test('a request that was sent before the executor came, or before it was lost, i
   });
 });
 
-test('a request during which the executor always ends is not sent for ever', async () => {
+test('a step during which the executor always ends is not sent for ever, and lists what it had done', async () => {
   const path = socketPath();
   const agent = await agentAt(path);
-  const asked = agent.runStep(step());
+  const asked = agent.runStep(step({ purpose: 'uid/7' }));
   for (let times = 0; times < SENDS_MAX; times += 1) {
     const raw = await rawExecutor(path);
     raw.socket.write(frameOf(HELLO));
@@ -104,7 +104,54 @@ test('a request during which the executor always ends is not sent for ever', asy
     raw.socket.destroy();
     await expect.poll(agent.isConnected).toBe(false);
   }
-  expect(await asked).toMatchObject({ succeeded: false, message: /ended 5 times during it/ });
+  const action = {
+    ...{ kind: 'unmount', fault: 'a-fault', finding: '3f9a1c', description: 'unmount /a' },
+    ...{ state: 'done', endTime: '2026-01-02T03:04:05Z' },
+  };
+  const record = { actions: [action] };
+  const purposes: string[] = [];
+  executorAt(path, {
+    earlierActionsFor: async (purpose) => {
+      purposes.push(purpose);
+      return { isKnown: true, record };
+    },
+  });
+  const message = expect.stringMatching(/ended 5 times during it: the other end has closed/);
+  expect(await asked).toEqual({ succeeded: false, message, record });
+  expect(purposes).toEqual(['uid/7']);
+});
+
+test('a step whose executor does not come back says that it may have acted', async () => {
+  const path = socketPath();
+  const agent = await agentAt(path);
+  const stop = new AbortController();
+  const asked = agent.runStep(step({ restMs: 1_000 }));
+  const stopped = agent.runStep(step({ stop: stop.signal }));
+  const raw = await rawExecutor(path);
+  raw.socket.write(frameOf(HELLO));
+  await expect.poll(() => raw.messages.length).toBe(2);
+  raw.socket.destroy();
+  await expect.poll(agent.isConnected).toBe(false);
+  stop.abort();
+  const todo = 'it may have acted: run "kubediag journal" on the node';
+  expect(await stopped).toEqual({ succeeded: false, message: `stopped; ${todo}` });
+  expect(await asked).toMatchObject({ message: /does not answer: .*; it may have acted: run/ });
+});
+
+test('a connection that was lost before its hello does not end a request that runs later', async () => {
+  const path = socketPath();
+  const agent = await agentAt(path);
+  const asked = agent.runStep(step({ restMs: 6_000 }));
+  const early = await rawExecutor(path);
+  early.socket.write(frameOf({ type: 'pong' }));
+  await expect.poll(early.isClosed).toBe(true);
+  executorAt(path, {
+    runStep: async ({ stop }) => {
+      await sleep(7_000, undefined, { signal: stop });
+      return { succeeded: true, results: {} };
+    },
+  });
+  expect(await asked).toEqual({ succeeded: true, results: {} });
 });
 
 test.each([
@@ -181,6 +228,20 @@ test('what does not fit into a message is refused, in both directions, and the r
   expect(await agent.runStep(step({ input: { huge } }))).toMatchObject(refused);
   expect(await agent.runStep(step({ name: 'huge' }))).toMatchObject(refused);
   expect(await agent.runStep(step())).toEqual({ succeeded: true, results: { key: 'small' } });
+  expect(agent.changes).toHaveLength(1);
+});
+
+test('large answers and large requests at once do not wait for each other', async () => {
+  const path = socketPath();
+  const agent = await agentAt(path);
+  executorAt(path);
+  const { largeResults } = agent;
+  await largeResults.store(UID, FILE, 'x'.repeat(12_000_000));
+  const read = largeResults.read(UID, FILE);
+  const ran = agent.runStep(step({ input: { key: 'y'.repeat(12_000_000) } }));
+  expect(await ran).toMatchObject({ succeeded: true });
+  expect(await read).toMatchObject({ ok: true });
+  await largeResults.remove(UID);
   expect(agent.changes).toHaveLength(1);
 });
 

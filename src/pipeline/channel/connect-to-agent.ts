@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/std/message-of.ts';
 import { Connection } from './connection.ts';
 import type { ExecutorWork, FileChunk } from './executor.ts';
 import { FrameError, type ReadFrame } from './frames.ts';
-import { RECONNECT_MS, REQUEST_BYTES_MAX, REQUESTS_MAX } from './limits.ts';
+import { RECONNECT_MS, REQUEST_BYTES_MAX, REQUESTS_MAX, UNREAD_BYTES_MAX } from './limits.ts';
 import type { FromExecutor, Hello } from './messages.ts';
 import type { NodeCheck } from './node-check.ts';
 import { type ExecutorRequest, executorRequest, fromAgent } from './request-schema.ts';
@@ -100,10 +100,12 @@ class ExecutorEnd {
     const { stop, hello, onAgent } = this.#options;
     const { promise, resolve } = Promise.withResolvers<string>();
     const requests = new Map<number, AbortController>();
-    const connection = new Connection(socket, {
-      onMessage: (frame) => this.#received(frame, requests, connection),
+    const listener = {
+      onMessage: (frame: ReadFrame) => this.#received(frame, requests, connection),
       onClose: resolve,
-    });
+    };
+    // An agent that does not read its answers gets no more of them: they would fill our memory.
+    const connection: Connection = new Connection(socket, listener, UNREAD_BYTES_MAX);
     const onStop = () => connection.close('the executor is shutting down');
     stop.addEventListener('abort', onStop);
     connection.send(await hello());

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { FrameError, FrameReader, frameOf, type ReadFrame } from './frames.ts';
-import { UNREAD_BYTES_MAX } from './limits.ts';
 
 export interface ConnectionListener {
   readonly onMessage: (frame: ReadFrame) => void;
@@ -14,11 +13,21 @@ export class Connection {
   readonly #socket: Socket;
   readonly #listener: ConnectionListener;
   readonly #reader = new FrameReader();
+  readonly #unreadBytesMax: number;
   #isClosed = false;
 
-  constructor(socket: Socket, listener: ConnectionListener) {
+  /**
+   * While the other end has not read so many bytes, this end reads nothing. Only one end may have such
+   * a limit: two ends that wait for each other would wait for ever.
+   */
+  constructor(
+    socket: Socket,
+    listener: ConnectionListener,
+    unreadBytesMax = Number.POSITIVE_INFINITY,
+  ) {
     this.#socket = socket;
     this.#listener = listener;
+    this.#unreadBytesMax = unreadBytesMax;
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('drain', () => socket.resume());
     socket.on('error', (error) => this.close(messageOf(error)));
@@ -27,11 +36,13 @@ export class Connection {
 
   /** Throws a FrameError if the message is too large. Nothing happens on a closed connection. */
   send(message: unknown): void {
-    const frame = frameOf(message);
+    this.sendFrame(frameOf(message));
+  }
+
+  sendFrame(frame: Buffer): void {
     if (this.#isClosed) return;
     this.#socket.write(frame);
-    // Who does not read the answers gets no more of them: they would fill our memory.
-    if (this.#socket.writableLength > UNREAD_BYTES_MAX) this.#socket.pause();
+    if (this.#socket.writableLength > this.#unreadBytesMax) this.#socket.pause();
   }
 
   close(why: string): void {

@@ -142,7 +142,7 @@ class AgentEnd {
     this.#builtIns.resolve(builtIns);
     this.#hasIntroduced = true;
     this.#options.onExecutor?.({ state: 'connected', version: (message as Hello).version });
-    this.requests.connected((request) => connection.send(request));
+    this.requests.connected((frame) => connection.sendFrame(frame));
   }
 }
 

@@ -8,9 +8,9 @@ export type Answer =
   | { readonly value: unknown }
   /** The executor declined it. */
   | { readonly refused: string }
-  /** No executor answered in time. */
-  | { readonly absent: string }
-  | { readonly stopped: true };
+  /** No executor answered in time. An executor that had the request may have acted. */
+  | { readonly absent: string; readonly wasSent: boolean }
+  | { readonly stopped: true; readonly wasSent: boolean };
 
 export interface AskOptions {
   readonly stop?: AbortSignal | undefined;
@@ -28,11 +28,10 @@ interface OpenRequest {
   isSent: boolean;
   patienceMs: number;
   /** Runs while no executor is connected. */
-  timer?: NodeJS.Timeout;
-  waitingSince: number;
+  wait?: { readonly timer: NodeJS.Timeout; readonly since: number } | undefined;
 }
 
-type Send = (message: FromAgent) => void;
+type Send = (frame: Buffer) => void;
 
 /**
  * The requests of an agent that have no answer yet. A lost connection ends none of them: each is sent
@@ -55,16 +54,16 @@ export class OpenRequests {
   }
 
   ask(request: ExecutorRequest, { stop, patienceMs }: AskOptions): Promise<Answer> {
-    if (stop?.aborted) return Promise.resolve({ stopped: true });
+    if (stop?.aborted) return Promise.resolve({ stopped: true, wasSent: false });
     const { promise, resolve } = Promise.withResolvers<Answer>();
     this.#lastId += 1;
     const id = this.#lastId;
     const onStop = () => this.#cancel(open);
     const open: OpenRequest = {
-      ...{ id, request, stop, patienceMs, bytes: 0, sends: 0, isSent: false, waitingSince: 0 },
+      ...{ id, request, stop, patienceMs, bytes: 0, sends: 0, isSent: false },
       end: (answer) => {
         stop?.removeEventListener('abort', onStop);
-        clearTimeout(open.timer);
+        endWait(open);
         this.#open.delete(id);
         resolve(answer);
         this.#sendWaiting();
@@ -80,23 +79,21 @@ export class OpenRequests {
   /** An executor is ready: it gets all that is open. */
   connected(send: Send): void {
     this.#send = send;
-    for (const open of this.#open.values()) {
-      clearTimeout(open.timer);
-      open.patienceMs -= performance.now() - open.waitingSince;
-    }
+    for (const open of this.#open.values()) endWait(open);
     this.#sendWaiting();
   }
 
+  /** Also called for a connection that was lost before the executor was ready. */
   disconnected(why: string): void {
     this.#why = why;
     this.#send = undefined;
     for (const open of [...this.#open.values()]) {
       const wasSent = open.isSent;
       open.isSent = false;
-      if (open.stop?.aborted) open.end({ stopped: true });
+      if (open.stop?.aborted) open.end({ stopped: true, wasSent: open.sends > 0 });
       else if (wasSent && open.sends >= SENDS_MAX) {
         const what = `the executor on node ${this.#nodeName} ended ${SENDS_MAX} times during it`;
-        open.end({ absent: `${what}: ${why}` });
+        open.end({ absent: `${what}: ${why}`, wasSent: true });
       } else this.#wait(open);
     }
   }
@@ -106,7 +103,7 @@ export class OpenRequests {
     if (!open?.isSent) return;
     if (message.type === 'result') open.end({ value: message.value });
     else if (message.type === 'refused') open.end({ refused: message.why });
-    else if (open.stop?.aborted) open.end({ stopped: true });
+    else if (open.stop?.aborted) open.end({ stopped: true, wasSent: open.sends > 1 });
     else this.#sendLater(open);
   }
 
@@ -121,16 +118,17 @@ export class OpenRequests {
   }
 
   #wait(open: OpenRequest): void {
-    open.waitingSince = performance.now();
+    endWait(open);
     const what = `the executor on node ${this.#nodeName} does not answer`;
-    const late = () => open.end({ absent: `${what}: ${this.#why}` });
-    open.timer = setTimeout(late, Math.max(open.patienceMs, 0));
+    const late = () => open.end({ absent: `${what}: ${this.#why}`, wasSent: open.sends > 0 });
+    const timer = setTimeout(late, Math.max(open.patienceMs, 0));
+    open.wait = { timer, since: performance.now() };
   }
 
   /** An action that has begun is finished, so its answer is waited for. */
   #cancel(open: OpenRequest): void {
-    if (this.#send && open.isSent) this.#send({ type: 'cancel', id: open.id });
-    else open.end({ stopped: true });
+    if (this.#send && open.isSent) this.#send(frameOf({ type: 'cancel', id: open.id }));
+    else open.end({ stopped: true, wasSent: open.sends > 0 });
   }
 
   /** In their order, as many as the executor takes at once. */
@@ -142,27 +140,38 @@ export class OpenRequests {
     for (const open of all) {
       if (!this.#send || this.#isPaused || count >= REQUESTS_MAX) return;
       if (open.isSent) continue;
-      const message: FromAgent = { type: 'request', id: open.id, request: open.request };
-      const length = open.bytes || lengthOf(message);
-      if (typeof length === 'string') {
-        open.end({ refused: length });
+      const isTooMuch = () => count > 0 && bytes + open.bytes > REQUEST_BYTES_MAX;
+      if (isTooMuch()) return;
+      const frame = requestFrame(open);
+      if (typeof frame === 'string') {
+        open.end({ refused: frame });
         return;
       }
-      open.bytes = length;
-      if (count > 0 && bytes + length > REQUEST_BYTES_MAX) return;
-      bytes += length;
+      open.bytes = frame.length;
+      // Its frame would only take memory until then.
+      if (isTooMuch()) return;
+      bytes += frame.length;
       count += 1;
       open.isSent = true;
       open.sends += 1;
-      this.#send(message);
+      this.#send(frame);
     }
   }
 }
 
-/** The bytes of a message, or why it cannot be sent. */
-function lengthOf(message: FromAgent): number | string {
+/** Time without an executor counts, whether one came or only tried to. */
+function endWait(open: OpenRequest): void {
+  if (!open.wait) return;
+  clearTimeout(open.wait.timer);
+  open.patienceMs -= performance.now() - open.wait.since;
+  open.wait = undefined;
+}
+
+/** A request as it travels, or why it cannot be sent. */
+function requestFrame({ id, request }: OpenRequest): Buffer | string {
+  const message: FromAgent = { type: 'request', id, request };
   try {
-    return frameOf(message).length;
+    return frameOf(message);
   } catch (error) {
     if (error instanceof FrameError) return error.message;
     throw error;

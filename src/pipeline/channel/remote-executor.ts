@@ -5,7 +5,7 @@ import { failedWith } from '../steps/operation-result.ts';
 import type { EarlierRecord, StepOutcome, StepToRun } from '../steps/step-to-run.ts';
 import type { Executor, ReadFile } from './executor.ts';
 import { ABSENT_MS } from './limits.ts';
-import type { Answer, OpenRequests } from './open-requests.ts';
+import type { Answer, AskOptions, OpenRequests } from './open-requests.ts';
 import type { StepRequest } from './request-schema.ts';
 
 /** The executor as the agent sees it: each function is one request. */
@@ -13,14 +13,25 @@ export function remoteExecutor(
   requests: OpenRequests,
   builtIns: () => Promise<BuiltIns>,
 ): Executor {
+  const earlierActions = async (purpose: string, options: AskOptions): Promise<EarlierRecord> => {
+    const answer = await requests.ask({ kind: 'earlier-actions', purpose }, options);
+    if ('value' in answer) return answer.value as EarlierRecord;
+    return { isKnown: false, why: whyNot(answer) };
+  };
   return {
     runStep: async (step) => {
-      const { restMs, stop, processor } = step;
+      const { restMs, stop, processor, purpose } = step;
       const patienceMs = Math.min(processor.timeoutSeconds * 1_000, restMs);
       const answer = await requests.ask(stepRequest(step), { stop, patienceMs });
       if ('value' in answer) return answer.value as StepOutcome;
-      const reason = 'refused' in answer ? 'Refused' : undefined;
-      return failedWith(whyNot(answer), undefined, reason);
+      const why = whyNot(answer);
+      if ('refused' in answer) return failedWith(why, undefined, 'Refused');
+      if (!answer.wasSent) return failedWith(why);
+      // An executor that comes back knows what it had done.
+      const again = { stop, patienceMs: Math.min(ABSENT_MS, patienceMs) };
+      const earlier = await earlierActions(purpose, again);
+      if (earlier.isKnown) return failedWith(why, earlier.record);
+      return failedWith(`${why}; it may have acted: run "kubediag journal" on the node`);
     },
     findPod: async (pod, restMs, stop) => {
       const patienceMs = Math.min(ABSENT_MS, restMs);
@@ -29,12 +40,7 @@ export function remoteExecutor(
       if ('value' in answer) return answer.value as SeenPod;
       return { state: 'unknown', why: whyNot(answer) };
     },
-    earlierActionsFor: async (purpose) => {
-      const request = { kind: 'earlier-actions', purpose } as const;
-      const answer = await requests.ask(request, { patienceMs: ABSENT_MS });
-      if ('value' in answer) return answer.value as EarlierRecord;
-      return { isKnown: false, why: whyNot(answer) };
-    },
+    earlierActionsFor: (purpose) => earlierActions(purpose, { patienceMs: ABSENT_MS }),
     largeResults: remoteResults(requests),
     readFile: (path) => readFile(requests, path),
     builtIns,
