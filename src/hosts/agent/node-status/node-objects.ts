@@ -111,6 +111,7 @@ function conditionIn(condition: unknown): WrittenCondition | undefined {
     status,
     reason: textAt(condition, 'reason') ?? '',
     message: textAt(condition, 'message') ?? '',
-    lastTransitionTime: textAt(condition, 'lastTransitionTime') ?? '',
+    // The API server refuses an empty one.
+    lastTransitionTime: textAt(condition, 'lastTransitionTime') ?? new Date().toISOString(),
   };
 }

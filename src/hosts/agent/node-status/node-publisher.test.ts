@@ -145,6 +145,32 @@ describe('an agent', () => {
     ]);
   });
 
+  test('keeps True while another fault is unknown, until a complete check', async () => {
+    const server = apiServer();
+    const { check } = startAgent(server);
+    const other = unknown({ fault: 'dead-volume-mount' });
+    await check(finding());
+    await check();
+    await check(other);
+    expect(condition(server)).toMatchObject({ status: 'True' });
+    expect(report(server)).toMatchObject({ state: 'active' });
+    await check();
+    expect(condition(server)).toMatchObject({ status: 'False' });
+    expect(report(server)).toMatchObject({ state: 'clear' });
+  });
+
+  test('takes over a condition without a time', async () => {
+    const server = apiServer();
+    const ours = { type: 'NodeFault', status: 'True', reason: 'StaleSubpathMount' };
+    server.objects.set(NODE, {
+      metadata: { name: 'web-3', uid: 'n1' },
+      status: { conditions: [READY, ours] },
+    });
+    await startAgent(server).check(finding());
+    const lastTransitionTime = '2026-11-16T10:00:00.000Z';
+    expect(condition(server)).toMatchObject({ ...ours, lastTransitionTime });
+  });
+
   test('starts while the API server is away', async () => {
     const server = apiServer();
     server.isDown = true;

@@ -95,16 +95,31 @@ test('the state of a finding gets better at most once a minute', () => {
   );
 });
 
-test('False is never published while something was found, or a fault was not judged', () => {
+test('only a check that finds nothing and leaves nothing open gives clear', () => {
   fc.assert(
     fc.property(history, (checks) => {
-      const judged = new Set<string>();
       for (const { check: each, after } of momentsOf(checks)) {
-        for (const { fault, verdict } of each.faults) if (verdict !== 'unknown') judged.add(fault);
-        if (conditionOf(after)?.status !== 'False') continue;
+        const isClear = reportOf(after)?.state === 'clear';
+        expect(conditionOf(after)?.status === 'False').toBe(isClear);
+        if (!isClear) continue;
         expect(each.findings).toEqual([]);
-        expect(judged.size).toBe(each.faults.length);
-        expect(reportOf(after)?.state).toBe('clear');
+        expect(each.unknowns).toEqual([]);
+        expect(each.faults.map(({ verdict }) => verdict)).not.toContain('unknown');
+      }
+    }),
+  );
+});
+
+test('Unknown needs three checks in a row that leave something open, and ends after two that do not', () => {
+  fc.assert(
+    fc.property(history, (checks) => {
+      const moments = momentsOf(checks);
+      const statuses = moments.map(({ after }) => conditionOf(after)?.status);
+      for (const [index, status] of statuses.entries()) {
+        const last = statuses.slice(0, index).findLast((each) => each !== undefined);
+        const newest = moments.slice(0, index + 1).map(({ check: each }) => each.unknowns.length);
+        if (status === 'False' && last === 'Unknown') expect(newest.slice(-2)).toEqual([0, 0]);
+        if (status === 'Unknown') expect(newest.slice(-3)).not.toContain(0);
       }
     }),
   );

@@ -96,10 +96,12 @@ describe('a finding', () => {
 
 describe('an unknown', () => {
   test('counts after three checks in a row', () => {
-    const seen = states([CLEAR, UNKNOWN, UNKNOWN, UNKNOWN, CLEAR]);
-    expect(seen.map(statusOf)).toEqual(['False', 'False', 'False', 'Unknown', 'False']);
+    const seen = states([CLEAR, UNKNOWN, UNKNOWN, UNKNOWN, CLEAR, CLEAR]);
+    expect(seen.map(statusOf)).toEqual([
+      ...['False', undefined, undefined, 'Unknown', undefined, 'False'],
+    ]);
     expect(seen.map((state) => reportOf(state)?.state)).toEqual([
-      ...['clear', 'clear', 'clear', 'unknown', 'clear'],
+      ...['clear', undefined, undefined, 'unknown', undefined, 'clear'],
     ]);
     expect(conditionOf(seen[3] ?? initialState())).toEqual({
       status: 'Unknown',
@@ -113,6 +115,36 @@ describe('an unknown', () => {
       ...[undefined, undefined, 'Unknown'],
     ]);
     expect(states([UNKNOWN, CLEAR]).map(statusOf)).toEqual([undefined, 'False']);
+    expect(states([UNKNOWN]).map(reportOf)).toEqual([undefined]);
+  });
+
+  test('does not come and go: it ends after two complete checks in a row', () => {
+    const seen = states([
+      ...[UNKNOWN, UNKNOWN, UNKNOWN, CLEAR, UNKNOWN, CLEAR, UNKNOWN, UNKNOWN, UNKNOWN],
+      ...[CLEAR, CLEAR, UNKNOWN, CLEAR],
+    ]);
+    expect(seen.map(statusOf).filter((status) => status !== undefined)).toEqual([
+      ...['Unknown', 'Unknown', 'False', 'False'],
+    ]);
+  });
+
+  test('of one fault lets nobody say that the end of another was the end of all', () => {
+    const other = finding({ fault: 'dead-volume-mount', id: 'c3' });
+    const seen = states([CLEAR, checkOf(other), CLEAR, UNKNOWN, UNKNOWN, UNKNOWN]);
+    expect(seen.map(statusOf)).toEqual(['False', 'True', 'True', undefined, undefined, 'Unknown']);
+    expect(seen.map((state) => reportOf(state)?.state)).toEqual([
+      ...['clear', 'active', 'active', undefined, undefined, 'unknown'],
+    ]);
+  });
+
+  test('counts also if it is of another fault each time', () => {
+    const other = checkOf(unknown({ fault: 'dead-volume-mount', message: 'too slow' }));
+    const seen = states([CLEAR, UNKNOWN, other, UNKNOWN, other]);
+    expect(seen.map(statusOf)).toEqual(['False', undefined, undefined, 'Unknown', 'Unknown']);
+    expect(reportOf(seen.at(-1) ?? initialState())).toMatchObject({
+      state: 'unknown',
+      unknowns: [{ fault: 'dead-volume-mount', message: 'too slow' }],
+    });
   });
 });
 

@@ -11,7 +11,7 @@ import {
 /**
  * What the checks of a node amount to. One check may miss what the next one sees, so: a finding
  * appears at once, is gone only after several checks without it, and an unknown changes nothing
- * before it lasts. Times are of a clock that never goes back.
+ * before it lasts. Only a check that leaves nothing open says that a node has no fault. Times are of a clock that never goes back.
  */
 export interface NodeState {
   /** The newest check; undefined before the first one. */
@@ -22,8 +22,12 @@ export interface NodeState {
   readonly gone: ReadonlyMap<string, GoneFinding>;
   /** For each fault, the number of checks in a row that could not judge it. */
   readonly unknownChecks: ReadonlyMap<string, number>;
-  /** The faults that a check has judged. */
-  readonly judged: ReadonlySet<string>;
+  /** The number of checks in a row that left something open, not always of the same fault. */
+  readonly incompleteChecks: number;
+  /** The number of complete checks that are needed after an unknown that lasted. */
+  readonly completeChecksNeeded: number;
+  /** Undefined: the newest check changes nothing of what is published. */
+  readonly verdict: 'found' | 'clear' | 'unknown' | undefined;
   /** An earlier agent had more findings than it could publish. */
   readonly isPartial: boolean;
 }
@@ -55,7 +59,9 @@ export function initialState(
     findings: new Map(published.map((finding) => [keyOf(finding), finding])),
     gone: new Map(),
     unknownChecks: new Map(),
-    judged: new Set(),
+    incompleteChecks: 0,
+    completeChecksNeeded: 0,
+    verdict: undefined,
     isPartial,
   };
 }
@@ -83,7 +89,10 @@ export function withCheck(state: NodeState, check: NodeCheck, nowMs: number): No
       [...findings].toSorted(([, left], [, right]) => stateRank(left) - stateRank(right)),
     ),
     gone: new Map([...gone].slice(-GONE_FINDINGS_MAX)),
-    ...verdictsOf(state, check),
+    unknownChecks: new Map(
+      [...unknownFaults(check)].map((fault) => [fault, (state.unknownChecks.get(fault) ?? 0) + 1]),
+    ),
+    ...verdictOf(state, check, findings.size > 0),
     isPartial: false,
   };
 }
@@ -157,18 +166,26 @@ function mayBe(left: Subject | undefined, right: Subject | undefined): boolean {
   );
 }
 
-function verdictsOf(
-  { unknownChecks, judged }: NodeState,
-  { faults }: NodeCheck,
-): Pick<NodeState, 'unknownChecks' | 'judged'> {
-  const unknown = faults.filter(({ verdict }) => verdict === 'unknown');
-  const known = faults.filter(({ verdict }) => verdict !== 'unknown');
-  return {
-    unknownChecks: new Map(
-      unknown.map(({ fault }) => [fault, (unknownChecks.get(fault) ?? 0) + 1] as const),
-    ),
-    judged: new Set([...judged, ...known.map(({ fault }) => fault)]),
-  };
+/** The faults of which a check has left something open. */
+function unknownFaults({ faults, unknowns }: NodeCheck): ReadonlySet<string> {
+  const unjudged = faults.filter(({ verdict }) => verdict === 'unknown');
+  return new Set([...unjudged, ...unknowns].map(({ fault }) => fault));
+}
+
+function verdictOf(
+  before: NodeState,
+  check: NodeCheck,
+  isFound: boolean,
+): Pick<NodeState, 'incompleteChecks' | 'completeChecksNeeded' | 'verdict'> {
+  const isComplete = unknownFaults(check).size === 0;
+  const incompleteChecks = isComplete ? 0 : before.incompleteChecks + 1;
+  const isLasting = incompleteChecks >= UNKNOWN_CHECKS;
+  const needed = before.completeChecksNeeded;
+  const neededAgain = isLasting || needed > 0 ? CLEAR_CHECKS : 0;
+  const completeChecksNeeded = isComplete ? Math.max(needed - 1, 0) : neededAgain;
+  const clear = isComplete && completeChecksNeeded === 0 ? 'clear' : undefined;
+  const verdict = isFound ? 'found' : isLasting ? 'unknown' : clear;
+  return { incompleteChecks, completeChecksNeeded, verdict };
 }
 
 /** The faults that could not be judged for so long that it counts. */

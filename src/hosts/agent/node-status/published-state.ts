@@ -17,10 +17,10 @@ export interface NodeFaultCondition {
   readonly message: string;
 }
 
-/** Undefined while a fault has not been judged, and it is too early to say so. */
+/** Undefined if what is published stays. */
 export function conditionOf(state: NodeState): NodeFaultCondition | undefined {
-  const { check, findings, judged } = state;
-  if (!check) return undefined;
+  const { check, findings, verdict } = state;
+  if (!check || !verdict) return undefined;
   const [worst, ...others] = findings.values();
   if (worst) {
     const more = others.length === 0 ? '' : ` ${counted(others.length, 'more finding')}.`;
@@ -31,13 +31,12 @@ export function conditionOf(state: NodeState): NodeFaultCondition | undefined {
       message: `${cutSentence(summaryOf(worst), summaryMax)}${more}`,
     };
   }
-  const lasting = lastingUnknowns(state);
-  const open = check.unknowns.find(({ fault }) => lasting.has(fault));
-  if (open) {
-    const message = cutSentence(`${open.fault}: ${open.message}`, CONDITION_CHARACTERS_MAX);
+  if (verdict === 'unknown') {
+    const [open] = unknownsOf(state, check);
+    const text = open ? `${open.fault}: ${open.message}` : 'A check could not judge every fault.';
+    const message = cutSentence(text, CONDITION_CHARACTERS_MAX);
     return { status: 'Unknown', reason: 'CheckIncomplete', message };
   }
-  if (!check.faults.every(({ fault }) => judged.has(fault))) return undefined;
   const message = `None of the ${counted(check.faults.length, 'known fault')} is on this node.`;
   return { status: 'False', reason: 'NoFaultFound', message };
 }
@@ -51,17 +50,22 @@ export function summaryOf({ fault, state, detail }: KnownFinding): string {
   return detail?.summary ?? `${fault}: a finding is ${state}.`;
 }
 
-/** The status of the NodeReport; undefined before the first check. */
-export function reportOf(state: NodeState): NodeReportStatus | undefined {
-  const { check } = state;
-  if (!check) return undefined;
-  const findings = [...state.findings.values()];
+/** What could not be determined for long; if that changes with every check, what it is now. */
+function unknownsOf(state: NodeState, { unknowns }: NodeCheck): NodeCheck['unknowns'] {
   const lasting = lastingUnknowns(state);
-  const unknowns = check.unknowns.filter(({ fault }) => lasting.has(fault));
+  const long = unknowns.filter(({ fault }) => lasting.has(fault));
+  return long.length === 0 && state.verdict === 'unknown' ? unknowns : long;
+}
+
+/** The status of the NodeReport; undefined if what is published stays. */
+export function reportOf(state: NodeState): NodeReportStatus | undefined {
+  const { check, verdict } = state;
+  if (!check || !verdict) return undefined;
+  const findings = [...state.findings.values()];
+  const unknowns = unknownsOf(state, check);
   const listed = findings.slice(0, REPORTED_FINDINGS_MAX);
-  const worst = findings[0]?.state ?? (lasting.size > 0 ? 'unknown' : 'clear');
   return {
-    state: worst,
+    state: findings[0]?.state ?? (verdict === 'clear' ? 'clear' : 'unknown'),
     checkTime: check.time,
     durationMilliseconds: check.durationMs,
     counts: countsOf(state, unknowns.length),
