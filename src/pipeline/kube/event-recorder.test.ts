@@ -105,3 +105,15 @@ test('remembers a bounded number of Events', async () => {
   await recorder.record(numbered(EVENTS_REMEMBERED_MAX));
   expect(requests.slice(-2).map(({ method }) => method)).toEqual(['POST', 'PATCH']);
 });
+
+test.each([
+  ['letters', 'a'.repeat(253)],
+  ['dots where it is cut', `${'a'.repeat(230)}${'.'.repeat(8)}${'b'.repeat(15)}`],
+])('gives an Event a valid name, also for the longest object name: %s', async (_, name) => {
+  const { recorder, requests } = recording();
+  await recorder.record({ ...event, regarding: { ...event.regarding, name } });
+  const given = textAt(requests[0]?.body, 'metadata', 'name') ?? '';
+  expect(given.length).toBeLessThanOrEqual(253);
+  expect(given).toMatch(/^a{230,236}[.][0-9a-f]{16}$/);
+  expect(requests[0]?.body).toMatchObject({ regarding: { name } });
+});

@@ -6,6 +6,7 @@ import {
   EVENT_SERIES_MS,
   EVENT_WORD_CHARACTERS_MAX,
   EVENTS_REMEMBERED_MAX,
+  NAME_CHARACTERS_MAX,
 } from './limits.ts';
 import { microTime } from './objects.ts';
 
@@ -120,7 +121,10 @@ export class EventRecorder {
 }
 
 function newSeries({ regarding }: RecordedEvent, now: Date): Series {
-  const name = `${regarding.name}.${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+  const ending = `.${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+  const about = regarding.name.slice(0, NAME_CHARACTERS_MAX - ending.length);
+  // A part of a name ends with a letter or a digit.
+  const name = `${about.replace(/[.-]+$/, '')}${ending}`;
   return { name, begun: now, isCreated: false, count: 1, lastMs: 0 };
 }
 

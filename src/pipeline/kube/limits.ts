@@ -48,5 +48,6 @@ export const EVENT_SERIES_MS = 360_000;
 export const EVENTS_REMEMBERED_MAX = 512;
 
 /** Limits of the API. */
+export const NAME_CHARACTERS_MAX = 253;
 export const EVENT_NOTE_BYTES_MAX = 1024;
 export const EVENT_WORD_CHARACTERS_MAX = 128;
