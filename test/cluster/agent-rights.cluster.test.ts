@@ -24,6 +24,7 @@ import { NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 /** What the account of an agent may do, by requests with the token of its pod. */
 
 const OTHER = 'other-node';
+const PODS = '/api/v1/namespaces/kubediag/pods';
 
 let cluster: SharedCluster;
 let scratch: string;
@@ -138,7 +139,8 @@ describe('the agent of a node', () => {
 
   it.each([
     ['secrets', ['get', 'secrets', '--all-namespaces']],
-    ['pods', ['get', 'pods', '--all-namespaces']],
+    ['commands in pods', ['create', '--raw', `${PODS}/a/exec?command=id`, '--filename=-']],
+    ['the logs of pods', ['get', '--raw', `${PODS}/a/log`]],
     ['the policy of the executor', ['get', 'configmap', 'kubediag-executor', IN_OURS]],
     ['a Diagnosis', ['delete', 'diag', `on-${NODE}`]],
     ['the spec of a Diagnosis', ['label', 'diag', `on-${NODE}`, 'a=b']],
