@@ -68,7 +68,8 @@ function agent(version: string): object {
     ports: [{ name: 'http', containerPort: PORT }],
     readinessProbe: probe('/readyz'),
     livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, failureThreshold: 6 },
-    resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '128Mi' } },
+    // A step with 16 MB of earlier results takes up to 223 MiB where a character has two bytes.
+    resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '256Mi' } },
     securityContext: {
       runAsNonRoot: true,
       runAsUser: AGENT_USER,
