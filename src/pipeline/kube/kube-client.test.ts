@@ -48,6 +48,24 @@ async function watched(events: AsyncIterable<unknown>): Promise<readonly unknown
   return all;
 }
 
+test.each(['/k8s/clusters/c-1', '/k8s/clusters/c-1/', '/', ''])(
+  'sends requests below the path "%s" of the server',
+  async (path) => {
+    const urls: unknown[] = [];
+    const { server, folder } = await clientOf(({ url }, response) => {
+      urls.push(url);
+      response.end('{}');
+    });
+    const { port } = server.address() as AddressInfo;
+    const environment = { KUBERNETES_SERVICE_HOST: 'a', KUBERNETES_SERVICE_PORT: '1' };
+    const access = inClusterAccess({ environment, folder });
+    const client = openKubeClient({ ...access, server: `https://127.0.0.1:${port}${path}` });
+    await client.request({ ...get, query: { limit: '1' } });
+    client.close();
+    expect(urls).toEqual([`${path.replace(/\/$/, '')}/api/v1/nodes/a?limit=1`]);
+  },
+);
+
 test('sends the request with its query, body, token and name', async () => {
   const seen: unknown[] = [];
   const { client } = await clientOf(

@@ -90,7 +90,8 @@ class Connections {
   async send(request: KubeRequest, isRejected: boolean): Promise<ClientRequest> {
     const { method, path, query = {}, body, contentType = 'application/json' } = request;
     const credentials = await this.#access.credentials(isRejected);
-    const url = new URL(path, this.#access.server);
+    // https://rancher.example.com/k8s/clusters/c-1: a server may have a path of its own.
+    const url = new URL(`${this.#access.server.replace(/\/+$/, '')}${path}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, value);
     }
