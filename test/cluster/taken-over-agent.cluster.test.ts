@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faults } from '../../src/node/faults/index.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import type { Processor } from '../../src/pipeline/api/processor-of.ts';
 import { builtIns } from '../../src/pipeline/operations/catalogue.ts';
+import { stepsOf } from '../../src/pipeline/operations/fault-steps.ts';
 import {
   attempt,
   configWith,
@@ -124,7 +126,7 @@ async function ask(...requests: readonly object[]): Promise<readonly Answer[]> {
 
 let purposes = 0;
 
-/** A made-up plan, approved, which would unmount the decoy. */
+/** A made-up plan, approved, which would unmount the decoy, for made-up findings of every fault. */
 function step(processor: Processor, nodeName = NEW_NODE): object {
   purposes += 1;
   const plan = '0123456789abcdef';
@@ -141,6 +143,7 @@ function step(processor: Processor, nodeName = NEW_NODE): object {
     input: {
       'diagnoser.kubernetes.subpath_remount.original_destination_path': DECOY,
       'diagnoser.kubernetes.subpath_remount.original_source_path': `${DECOY}/file//deleted`,
+      ...Object.fromEntries(faults.map((fault) => [stepsOf(fault).findings, '[{"id":"000000"}]'])),
     },
     purpose: `attack-${purposes}`,
   };
@@ -195,8 +198,11 @@ describe('the executor', () => {
     const repairs = [...builtIns.operations].filter(([name]) => name.endsWith('-recover'));
     expect(repairs.length).toBeGreaterThan(3);
     const answers = await ask(...repairs.map(([, processor]) => step(processor)));
-    for (const { value } of answers) {
-      expect(JSON.stringify(value)).not.toMatch(/"state":"done"/);
+    const ofFaults = new Set(faults.map((fault) => stepsOf(fault).recover));
+    for (const [index, [name]] of repairs.entries()) {
+      const text = JSON.stringify(answers[index]?.value);
+      expect(text, name).not.toMatch(/"succeeded":true|"state":"done"/);
+      if (ofFaults.has(name)) expect(text, name).toContain('a new check does not find that 000000');
     }
     const node = cluster.node(NEW_NODE);
     expect(await node.run(['cat', `${DECOY}/file`])).toMatchObject({ stdout: 'precious\n' });
@@ -214,7 +220,7 @@ describe('the API server', () => {
     ['the holder of its Lease', leaseHolder(OLD_NODE)],
     ['the condition of its Node', nodeCondition(OLD_NODE)],
     ['an Event about its Node', event({ kind: 'Node', name: OLD_NODE }, NEW_NODE)],
-    ['an Event in its name', event({ kind: 'Node', name: OLD_NODE }, OLD_NODE)],
+    ['an Event in its name', event({ kind: 'Node', name: NEW_NODE }, OLD_NODE)],
   ])('permits no write for another node: %s', async (_, wanted) => {
     const before = await cluster.kubectl('get', 'nodereports,leases', IN_OURS, '-o=name');
     expect(await attempt(cluster, wanted, kubeconfig)).toContain('Forbidden');
@@ -226,11 +232,13 @@ describe('the API server', () => {
     expect(refusal).toContain('the agent may only write NodeFault');
   });
 
-  it('gives it no way to kubelets, pods and Secrets', async () => {
+  it('gives it no way to kubelets, Secrets and tokens, nor into pods', async () => {
+    const pod = (await podOn(cluster, NEW_NODE))?.metadata.name ?? '';
     for (const args of [
       ['get', '--raw', `/api/v1/nodes/${OLD_NODE}/proxy/pods`],
       ['get', 'secrets', '--all-namespaces'],
-      ['exec', IN_OURS, 'kubediag-agent-x', '--', 'id'],
+      ['exec', IN_OURS, pod, '--', 'id'],
+      ['logs', IN_OURS, pod, '--container=executor'],
       ['create', 'token', 'kubediag-agent', IN_OURS],
     ]) {
       expect(await attempt(cluster, { args }, kubeconfig)).toMatch(/forbidden/i);
