@@ -145,7 +145,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('keeps True while another fault is unknown, until a complete check', async () => {
+  test('leaves True while another fault is unknown, until a complete check', async () => {
     const server = apiServer();
     const { check } = startAgent(server);
     const other = unknown({ fault: 'dead-volume-mount' });
