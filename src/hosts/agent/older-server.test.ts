@@ -19,9 +19,9 @@ function olderServer(reason: StoreErrorReason) {
       refuse(selection);
       return memory.each(kind, selection);
     },
-    watch: (kind, options) => {
+    watch: async function* (kind, options) {
       refuse(options);
-      return memory.watch(kind, options);
+      yield* memory.watch(kind, options);
     },
   });
   return { server, selections };
@@ -33,11 +33,24 @@ test('a server without selectable fields is asked for the objects of all nodes',
   const store = withoutSelectableFields(server, (message) => messages.push(message));
   const { resourceVersion } = await store.each('Diagnosis', HERE);
   await store.each('Diagnosis', HERE);
-  store.watch('Diagnosis', { ...HERE, resourceVersion, stop: AbortSignal.abort() });
+  const watching = { ...HERE, resourceVersion, stop: AbortSignal.abort() };
+  await store.watch('Diagnosis', watching)[Symbol.asyncIterator]().next();
   expect(selections).toEqual([HERE.fieldSelector, undefined, undefined, undefined]);
   expect(messages).toEqual([
     'field label not supported; watching the objects of all nodes instead',
   ]);
+});
+
+test('a server that knows the fields no longer is listed again', async () => {
+  const { server, selections } = olderServer('BadRequest');
+  const messages: string[] = [];
+  const store = withoutSelectableFields(server, (message) => messages.push(message));
+  const watching = { ...HERE, resourceVersion: '0', stop: AbortSignal.abort() };
+  const watch = store.watch('Diagnosis', watching)[Symbol.asyncIterator]();
+  await expect(watch.next()).rejects.toMatchObject({ reason: 'Expired' });
+  await store.each('Diagnosis', HERE);
+  expect(selections).toEqual([HERE.fieldSelector, HERE.fieldSelector, undefined]);
+  expect(messages).toHaveLength(1);
 });
 
 test('any other error stays one', async () => {
@@ -46,5 +59,8 @@ test('any other error stays one', async () => {
   await expect(store.each('Diagnosis', HERE)).rejects.toMatchObject({
     reason: 'ServiceUnavailable',
   });
-  expect(selections).toEqual([HERE.fieldSelector]);
+  const watching = { ...HERE, resourceVersion: '0', stop: AbortSignal.abort() };
+  const watch = store.watch('Diagnosis', watching)[Symbol.asyncIterator]();
+  await expect(watch.next()).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
+  expect(selections).toEqual([HERE.fieldSelector, HERE.fieldSelector]);
 });

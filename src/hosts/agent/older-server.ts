@@ -1,5 +1,6 @@
-import type { Store } from '../../pipeline/store/store.ts';
+import type { Store, StoreEvent } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
+import { StoreError } from '../../pipeline/store/store-error.ts';
 
 /**
  * The same store, also on an API server before v1.31, which knows no fields of custom resources: it
@@ -20,6 +21,27 @@ export function withoutSelectableFields(store: Store, onMissing: (message: strin
       return store.each(kind, rest);
     },
     watch: (kind, { fieldSelector, ...options }) =>
-      store.watch(kind, isMissing ? options : { ...options, fieldSelector }),
+      isMissing || fieldSelector === undefined
+        ? store.watch(kind, options)
+        : listedAgain(() => store.watch(kind, { ...options, fieldSelector })),
   };
+}
+
+/** The server may know the fields no longer: a new list finds out. */
+async function* listedAgain(watch: () => AsyncIterable<StoreEvent>): AsyncGenerator<StoreEvent> {
+  const events = watch()[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const answer = await answerOf(events.next());
+      if (!answer.ok) throw expiredIfRefused(answer.error);
+      if (answer.value.done) return;
+      yield answer.value.value;
+    }
+  } finally {
+    await events.return?.();
+  }
+}
+
+function expiredIfRefused(error: StoreError): StoreError {
+  return error.reason === 'BadRequest' ? new StoreError('Expired', error.message) : error;
 }
