@@ -57,6 +57,11 @@ test('serves a result only with the key that a status lists, until its Diagnosis
   keys.see({ type: 'ADDED', object: diagnosisWith('right') });
   expect(await get(`${path}?key=right`)).toEqual({ code: 200, text: 'hello' });
   expect(read).toEqual([`results/${UID}/${FILE}`]);
+  keys.retain(new Set([UID]));
+  expect(keys.isRight(UID, FILE, 'right')).toBe(true);
+  keys.retain(new Set());
+  expect(await get(`${path}?key=right`)).toMatchObject({ code: 404 });
+  keys.see({ type: 'ADDED', object: diagnosisWith('right') });
   const wrong = await get(`${path}?key=wrong`);
   expect(wrong).toMatchObject({ code: 404 });
   // Nobody learns from the answer whether there is such a file.

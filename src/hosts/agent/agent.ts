@@ -198,7 +198,16 @@ class Agent {
         isWatched: true,
         isHere: (address, port) => port === this.#port && isLoopback(address),
       }),
-      largeResults: withoutWaiting(largeResults),
+      largeResults: withoutWaiting(
+        {
+          ...largeResults,
+          retain: (uids) => {
+            this.#keys.retain(uids);
+            return largeResults.retain(uids);
+          },
+        },
+        this.#stop,
+      ),
       largeSteps: new Semaphore(LARGE_STEPS_MAX),
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
@@ -272,17 +281,26 @@ class Agent {
   }
 }
 
-/** The executor may be away when the runner starts: what it removes then is removed before it stores more. */
-function withoutWaiting(results: LargeResults): LargeResults {
-  let retained: Promise<void> = Promise.resolve();
+/**
+ * The runner does not wait for removals while the executor is away. Nothing is stored before them, so
+ * that they remove nothing new.
+ */
+function withoutWaiting(results: LargeResults, stop: AbortSignal): LargeResults {
+  let retained: Promise<unknown> = Promise.resolve();
   return {
     ...results,
+    remove: async (uid) => void results.remove(uid),
     retain: async (uids) => {
-      retained = results.retain(uids);
+      retained = Promise.all([retained, results.retain(uids)]);
     },
     store: async (uid, file, text) => {
-      await retained;
-      return results.store(uid, file, text);
+      const late = sleepUntilStopped(EXECUTOR_ABSENT_MS, stop, { ref: false });
+      const isRetained = await Promise.race([retained.then(() => true), late.then(() => false)]);
+      if (isRetained) return results.store(uid, file, text);
+      return {
+        ok: false,
+        why: 'the executor has not yet removed the results of deleted Diagnoses',
+      };
     },
   };
 }

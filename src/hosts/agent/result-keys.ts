@@ -18,6 +18,11 @@ export class ResultKeys {
     else this.#keys.set(uid, keys);
   }
 
+  /** Forgets all other Diagnoses. */
+  retain(uids: ReadonlySet<string>): void {
+    for (const uid of this.#keys.keys()) if (!uids.has(uid)) this.#keys.delete(uid);
+  }
+
   /** Takes the same time for every wrong key. */
   isRight(uid: string, file: string, given: string): boolean {
     const key = this.#keys.get(uid)?.get(file);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   agentAt,
   executorAt,
@@ -11,8 +11,10 @@ import {
 import { checkOf, finding } from '../../../test/synthetic-node-check.ts';
 import type { StepToRun } from '../steps/step-to-run.ts';
 import { frameOf } from './frames.ts';
-import { FRAME_BYTES_MAX, REQUESTS_MAX, SENDS_MAX } from './limits.ts';
+import { ABSENT_MS, FRAME_BYTES_MAX, REQUESTS_MAX, SENDS_MAX } from './limits.ts';
 import { PROTOCOL } from './messages.ts';
+import { OpenRequests } from './open-requests.ts';
+import { remoteExecutor } from './remote-executor.ts';
 
 const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const FILE = '9b74c9897bac770ffc029102a200c5de';
@@ -264,4 +266,25 @@ test('an agent that restarts gets the last check, and what it had requested is s
   expect(await asked).toMatchObject({ message: /does not answer: the agent is shutting down/ });
   const second = await agentAt(path);
   await expect.poll(() => second.checks).toEqual([checkOf(finding())]);
+});
+
+test('results are removed when an executor comes, however late it is', () => {
+  vi.useFakeTimers();
+  try {
+    const requests = new OpenRequests('web-3');
+    const { largeResults } = remoteExecutor(requests, () => expect.fail('nobody asks'));
+    void largeResults.retain(new Set([UID]));
+    void largeResults.remove(UID);
+    void largeResults.read(UID, FILE);
+    vi.advanceTimersByTime(100 * ABSENT_MS);
+    const sent: unknown[] = [];
+    // Four bytes of length, then the message.
+    requests.connected((frame) => sent.push(JSON.parse(frame.subarray(4).toString())));
+    expect(sent).toMatchObject([
+      { request: { kind: 'retain-results', uids: [UID] } },
+      { request: { kind: 'remove-results', uid: UID } },
+    ]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -14,7 +14,7 @@ export type Answer =
 
 export interface AskOptions {
   readonly stop?: AbortSignal | undefined;
-  /** How long all waits for an executor that is not connected may take together. */
+  /** How long all waits for an executor that is not connected may take together; may be infinite. */
   readonly patienceMs: number;
 }
 
@@ -119,6 +119,7 @@ export class OpenRequests {
 
   #wait(open: OpenRequest): void {
     endWait(open);
+    if (open.patienceMs === Number.POSITIVE_INFINITY) return;
     const what = `the executor on node ${this.#nodeName} does not answer`;
     const late = () => open.end({ absent: `${what}: ${this.#why}`, wasSent: open.sends > 0 });
     const timer = setTimeout(late, Math.max(open.patienceMs, 0));

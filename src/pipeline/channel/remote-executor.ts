@@ -79,8 +79,11 @@ function rest(restMs: number): { readonly restMs?: number } {
 }
 
 function remoteResults(requests: OpenRequests): LargeResults {
-  const ask = (request: Parameters<OpenRequests['ask']>[0]) =>
-    requests.ask(request, { patienceMs: ABSENT_MS });
+  const ask = (request: Parameters<OpenRequests['ask']>[0], patienceMs = ABSENT_MS) =>
+    requests.ask(request, { patienceMs });
+  // Results that nobody removes fill the disk: this waits until an executor is there.
+  const removal = async (request: Parameters<typeof ask>[0]) =>
+    void (await ask(request, Number.POSITIVE_INFINITY));
   const tried = <T>(answer: Answer) =>
     'value' in answer
       ? (answer.value as { readonly ok: true; readonly value: T })
@@ -91,8 +94,8 @@ function remoteResults(requests: OpenRequests): LargeResults {
       return answer.ok ? { ok: true, value: undefined } : answer;
     },
     read: async (uid, file) => tried<string>(await ask({ kind: 'read-result', uid, file })),
-    remove: async (uid) => void (await ask({ kind: 'remove-results', uid })),
-    retain: async (uids) => void (await ask({ kind: 'retain-results', uids: [...uids] })),
+    remove: (uid) => removal({ kind: 'remove-results', uid }),
+    retain: (uids) => removal({ kind: 'retain-results', uids: [...uids] }),
   };
 }
 

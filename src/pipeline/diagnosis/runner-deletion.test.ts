@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { storeWith } from '../../../test/store-with.ts';
 import { walkOf } from '../../../test/synthetic-walk.ts';
 import type { Store } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { Runner } from './runner.ts';
 
 test('a Diagnosis that runs again when its TTL expires is not deleted', async () => {
@@ -39,4 +40,35 @@ test('without the right to delete, an expired Diagnosis stays and is forgotten',
   walk.shutdown.abort();
   await running;
   expect(deleted).toEqual([]);
+});
+
+test('a new list after missed changes removes the results of deleted Diagnoses', async () => {
+  const walk = await walkOf('a');
+  const { store } = walk;
+  await walk.drive();
+  const retained: number[] = [];
+  const again = Promise.withResolvers<void>();
+  const { largeResults } = walk.context;
+  let watches = 0;
+  const watch: Store['watch'] = async function* (kind, options) {
+    if (kind === 'Diagnosis') watches += 1;
+    if (kind !== 'Diagnosis' || watches > 1) {
+      yield* store.watch(kind, options);
+      return;
+    }
+    for (const { metadata } of (await store.list('Diagnosis')).items) {
+      await store.delete({ kind: 'Diagnosis', ...metadata });
+    }
+    throw new StoreError('Expired', 'too long ago');
+  };
+  walk.store = storeWith(store, { watch });
+  const retain = async (uids: ReadonlySet<string>) => {
+    retained.push(uids.size);
+    if (retained.length === 2) again.resolve();
+  };
+  const running = new Runner({ ...walk.context, largeResults: { ...largeResults, retain } }).run();
+  await again.promise;
+  walk.shutdown.abort();
+  await running;
+  expect(retained).toEqual([1, 0]);
 });

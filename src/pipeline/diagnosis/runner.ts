@@ -55,7 +55,6 @@ export class Runner {
   readonly #queue = new Set<Entry>();
   readonly #overdue = new Set<Entry>();
   #inFlight = 0;
-  #hasBegun = false;
   readonly #idle = Promise.withResolvers<void>();
 
   constructor(context: RunnerContext) {
@@ -127,9 +126,8 @@ export class Runner {
       if (!uids.has(entry.uid)) this.#forget(entry);
       else if (!entry.running) entry.written.clear();
     }
-    // Only at the start: later there may be results of a Diagnosis that is newer than the list.
-    if (!this.#hasBegun) await this.#context.largeResults.retain(uids);
-    this.#hasBegun = true;
+    // Only Diagnoses of an earlier list or event have run, so those that are not in this list are gone.
+    await this.#context.largeResults.retain(uids);
     for (const object of concerning) this.#see(object);
   }
 
