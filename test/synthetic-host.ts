@@ -13,6 +13,7 @@ export function hostOn(node: NodeReader, changes: Partial<ProcessorHost> = {}): 
     consent: forbidden,
     openRepair: forbidden,
     earlierActions: async () => ({ isKnown: true, done: [] }),
+    hasSeenGone: () => false,
     timeoutMs: 5_000,
     stop: new AbortController().signal,
     stateFolder: '/nowhere',

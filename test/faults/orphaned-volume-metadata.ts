@@ -126,6 +126,7 @@ const described: Readonly<Record<string, LeftNode>> = {
   'active-with-an-empty-mount-folder': { complains: true, names: ['mount', 'vol_data.json'] },
   'latent-silent': {},
   'latent-list-hidden': { hidesPods: true },
+  'active-list-hidden': { hidesPods: true, complains: true },
   'data-beside-it': { complains: true, names: ['mount', 'vol_data.json'], holdsData: true },
   'something-else-beside-it': { complains: true, names: ['notes.txt', 'vol_data.json'] },
   'mounted-in-another-namespace': {

@@ -1,5 +1,7 @@
+import { thisProcess } from '../../lib/state/this-process.ts';
 import type { CheckListener } from '../../node/checkup/run-check.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
+import { hasSeenGone } from '../../node/repair/journal.ts';
 import type { Settled } from '../../node/repair/settle-unfinished.ts';
 import type { WithHost } from '../../pipeline/operations/processor-host.ts';
 import { earlierActions } from './earlier-actions.ts';
@@ -40,6 +42,8 @@ export function stepHosts(managed: ManagedNode, listener: StepListener): WithHos
           if (purpose === undefined) return { isKnown: true, done: [] };
           return earlierActions(stateFolder, purpose, openRepair);
         },
+        hasSeenGone: (podUid, finding) =>
+          hasSeenGone(stateFolder, { podUid, finding, boot: thisProcess().boot }),
         purpose,
         timeoutMs,
         stop,

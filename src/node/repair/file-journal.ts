@@ -13,8 +13,8 @@ import type { Actor } from '../../lib/state/this-process.ts';
 import { defined } from '../../lib/std/defined.ts';
 import type { Outcome } from '../model/action.ts';
 import {
+  hasSeenGone,
   type Intent,
-  isOfGonePod,
   type Journal,
   type JournalReading,
   type JournalRecord,
@@ -60,10 +60,7 @@ export class FileJournal implements Journal {
 
   hasSeenGone(podUid: string, finding: string): boolean {
     const { folder, actor } = this.#place;
-    return readJournal(folder).records.some(
-      (record) =>
-        record.boot === actor.boot && record.finding === finding && isOfGonePod(record, podUid),
-    );
+    return hasSeenGone(folder, { podUid, finding, boot: actor.boot });
   }
 
   async actionsInLastHour(): Promise<number> {

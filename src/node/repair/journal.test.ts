@@ -226,17 +226,28 @@ test('a journal that is a link to somewhere else is not followed', async () => {
   await expect(journal().intend(INTENT)).rejects.toThrow('ELOOP');
 });
 
-test('a pod of which something was taken for a finding was seen to be gone, for that finding and boot', async () => {
+test('a pod of which something was taken was seen to be gone, in this boot', async () => {
   const podUid = '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11';
   const action = { kind: 'set-aside', podUid, volume: 'pvc-7', inode: '12' } as const;
   const { finding } = INTENT;
   expect(journal().hasSeenGone(podUid, finding)).toBe(false);
   await journal().intend({ ...INTENT, action });
   expect(journal().hasSeenGone(podUid, finding)).toBe(true);
-  expect(journal().hasSeenGone(podUid, 'another')).toBe(false);
+  expect(journal().hasSeenGone(podUid, 'another')).toBe(true);
   expect(journal().hasSeenGone('another', finding)).toBe(false);
   const later = new FileJournal({ folder, actor: { ...actor, boot: 'b2' } });
   expect(later.hasSeenGone(podUid, finding)).toBe(false);
+});
+
+test.each([
+  ['confirmed by a person', { confirmed: '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11' }],
+  ['not seen again', { seenGone: '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11' }],
+])('what was %s holds for one finding', async (_, word) => {
+  const podUid = '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11';
+  const action = { kind: 'set-aside', podUid, volume: 'pvc-7', inode: '12', ...word } as const;
+  await journal().intend({ ...INTENT, action });
+  expect(journal().hasSeenGone(podUid, INTENT.finding)).toBe(true);
+  expect(journal().hasSeenGone(podUid, 'another')).toBe(false);
 });
 
 test('leftovers that were removed say nothing of their pod, which may live', async () => {

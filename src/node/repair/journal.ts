@@ -37,7 +37,7 @@ export interface Journal {
   /** On disk before it resolves, with the number of the entry: a crash in the act leaves a trace. */
   intend(intent: Intent): Promise<number>;
   conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void>;
-  /** Whether an earlier action for the same finding saw this pod to be gone, in this boot. */
+  /** Whether an earlier action saw this pod to be gone, in this boot. */
   hasSeenGone(podUid: string, finding: string): boolean;
   /** All actions of the last hour on this node, also before a restart or a reboot. */
   actionsInLastHour(): Promise<number>;
@@ -99,4 +99,24 @@ const OF_GONE_PODS: ReadonlySet<string> = new Set(['force-unmount', 'set-aside']
 
 export function isOfGonePod({ action }: Intent, podUid: string): boolean {
   return OF_GONE_PODS.has(action.kind) && fieldAt(action, 'podUid') === podUid;
+}
+
+/**
+ * Whether the action of this record began because its pod was gone. For another finding of the same
+ * pod that counts only if all sources said so then: the word of a person holds for one finding.
+ */
+function sawGone(record: Intent, podUid: string, finding: string): boolean {
+  if (!isOfGonePod(record, podUid)) return false;
+  const { confirmed, seenGone } = record.action;
+  return record.finding === finding || (confirmed === undefined && seenGone === undefined);
+}
+
+/** Whether an action of this boot saw this pod to be gone, as it counts for this finding. */
+export function hasSeenGone(
+  folder: string,
+  { podUid, finding, boot }: { podUid: string; finding: string; boot: string },
+): boolean {
+  return readJournal(folder).records.some(
+    (record) => record.boot === boot && sawGone(record, podUid, finding),
+  );
 }

@@ -153,9 +153,9 @@ async function performAlone(asked: Intent, repair: RepairContext): Promise<Perfo
 }
 
 /**
- * The first action of a plan frees the kubelet, and with that ends the wait that showed the pod to be
- * gone. A pod that was gone does not come back, unless it is a static one, so what the first action
- * saw holds for the others.
+ * A forced unmount frees the kubelet, and with that ends the wait that showed the pod to be gone. A pod
+ * that was gone does not come back, unless it is a static one, so what the first action saw holds
+ * for the next ones, and for what is left of the pod afterwards.
  */
 export function withEarlierProof(intent: Intent, journal: Pick<Journal, 'hasSeenGone'>): Intent {
   const { action } = intent;

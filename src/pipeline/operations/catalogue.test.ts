@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerOn, fixtureAt } from '../../../test/fault-fixtures.ts';
+import { ORPHAN } from '../../../test/faults/orphaned-volume-metadata.ts';
 import { hostOn } from '../../../test/synthetic-host.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
 import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.ts';
@@ -229,6 +230,45 @@ test('a recovery that broke off between two actions is finished, as far as it ma
     record: { actions },
   });
   expect(intents).toEqual([]);
+});
+
+test('what is left of a pod is repaired without a person if the journal shows that the pod is gone', async () => {
+  const node = await nodeAt('orphaned-volume-metadata/active-list-hidden');
+  const intents: Intent[] = [];
+  const repairWith = async (hasSeenGone: (podUid: string, finding: string) => boolean) => {
+    const host = hostOn(node, {
+      saveEvidence: async () => ({ path: '/bundle' }),
+      consent: async () => ({ given: 'to-act' }),
+      openRepair: async () => ({
+        ...{ isOpen: true, settled: [], close: () => {} },
+        perform: async (intent) => {
+          intents.push(intent);
+          return { outcome: { state: 'done' }, entry: 1 };
+        },
+      }),
+      hasSeenGone,
+    });
+    const { results = {} } = await run('orphanedVolumeMetadataDiagnoser', {}, host);
+    return run('orphanedVolumeMetadataRecover', results, host);
+  };
+  expect(await repairWith(() => false)).toMatchObject({
+    ...{ succeeded: false, reason: 'Refused' },
+    message: expect.stringContaining('refused: only a person can confirm it'),
+    record: { plannedActions: [{ kind: 'set-aside' }] },
+  });
+  expect(intents).toEqual([]);
+  const asked: string[] = [];
+  const isGone = (podUid: string, finding: string) => {
+    asked.push(`${podUid} ${finding}`);
+    return true;
+  };
+  expect(await repairWith(isGone)).toMatchObject({
+    succeeded: true,
+    record: { actions: [{ kind: 'set-aside', state: 'done' }] },
+  });
+  const [intent] = intents;
+  expect(intents).toMatchObject([{ action: { kind: 'set-aside', podUid: ORPHAN } }]);
+  expect(asked).toEqual([`${ORPHAN} ${intent?.finding}`]);
 });
 
 async function nodeAt(path: string): Promise<NodeReader> {

@@ -24,6 +24,8 @@ export interface ProcessorHost {
   readonly openRepair: () => Promise<OpenRepair>;
   /** What an earlier attempt of this step has done before it was interrupted. */
   readonly earlierActions: () => Promise<EarlierActions>;
+  /** Whether the journal of the node shows that this pod is gone, as it counts for this finding. */
+  readonly hasSeenGone: (podUid: string, finding: string) => boolean;
   /** Written beside each action of this step, so that a later attempt knows it. */
   readonly purpose?: string | undefined;
   /** How long the step may take. Checks end at this limit by themselves; other waits must use it. */

@@ -51,7 +51,10 @@ export async function recoverFindings(
     const id = findingId(fault, finding);
     const recovery = fault.recover?.(finding);
     const plan = { fault: fault.id, finding: id, actions: recovery?.actions ?? [] };
-    const refusal = recovery ? refusalOf(fault, finding, recovery) : `${fault.id} has no recovery`;
+    const isGone = (podUid: string) => host.hasSeenGone(podUid, id);
+    const refusal = recovery
+      ? refusalOf(fault, finding, recovery, isGone)
+      : `${fault.id} has no recovery`;
     if (recovery && refusal === undefined) {
       requests.set(plan, { ...recovery, ...plan, summary: finding.summary });
     } else {
@@ -114,15 +117,20 @@ function withActions(recovered: Recovered, earlier: readonly JournalRecord[]): R
 }
 
 /** What no policy and no yes covers: only a person can go on from here. */
-function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
-  const { summary, refusal, alternatives } = finding;
+function refusalOf(
+  fault: AnyFault,
+  finding: Finding,
+  recovery: Recovery,
+  isGone: (podUid: string) => boolean,
+): string | undefined {
+  const { summary, refusal, alternatives, mustName = [] } = finding;
   if (recovery.actions.length === 0) {
     const [first = { text: `kubediag explain ${fault.id} shows the manual steps` }] = alternatives;
     const cure = [first.text, first.command].filter((part) => part !== undefined).join(' ');
     return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
   }
   const { confirmation } = recovery;
-  if (!confirmation) return undefined;
+  if (!confirmation || (mustName.length > 0 && mustName.every(isGone))) return undefined;
   const { why, word } = confirmation;
   const command = `kubediag recover ${fault.id} --finding ${findingId(fault, finding)}`;
   // The command comes first: a status has only the beginning of a long message.
