@@ -1,8 +1,8 @@
 import { bundleOf } from '../../src/hosts/local-node/save-bundle.ts';
 import { systemTerminal } from '../../src/lib/terminal/terminal.ts';
+import { CheckMemory } from '../../src/node/checkup/check-memory.ts';
 import { replayCheck } from '../../src/node/checkup/replay.ts';
 import { runCheck } from '../../src/node/checkup/run-check.ts';
-import { SeenWaits } from '../../src/node/checkup/seen-waits.ts';
 import { deadVolumeMount } from '../../src/node/faults/dead-volume-mount/fault.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';
@@ -13,16 +13,16 @@ import { readerCommand } from '../reader-command.ts';
  */
 const passedMs = Number(process.argv[2]);
 let nowMs = 0;
-const waits = new SeenWaits(() => nowMs);
+const memory = new CheckMemory(() => nowMs);
 const node = new LiveNode(readerCommand, { hostRoot: '/' });
 const faults = [deadVolumeMount];
 const reported: unknown[] = [];
 for (const isSecond of [false, true]) {
   node.beginCheck();
-  const settings = waits.addedTo({});
+  const settings = memory.addedTo({});
   const looking = { faults, settings, timeoutMs: 30_000 };
   const checked = await runCheck(node, looking, systemTerminal({ quiet: true }));
-  await waits.keep(checked.recording, settings);
+  await memory.keep(checked.recording, settings);
   nowMs += passedMs;
   const { report } = checked;
   reported.push(report.faults[0]?.findings);

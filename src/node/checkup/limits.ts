@@ -14,7 +14,7 @@ export const PROBE_PLACES_MS = 60_000;
 export const PROBE_READER_EVERY_MS = 25_000;
 export const PROBE_READERS_SAVED_MAX = 3;
 
-/** Between two readers of the probe while no table shows a change: a journal has no length to read. */
+/** Between two readers, of the probe or a check, if the log has no length to read, as in a journal. */
 export const PROBE_READER_REST_MS = 30_000;
 
 /** Between two searches for a kubelet that does not run. */

@@ -166,10 +166,12 @@ function countedNode() {
       current = next;
     },
     /** The digest, and what the reader was asked. */
-    probeAfter: async (ms: number) => {
+    probeAfter: async (ms: number, checkedAgoMs?: number) => {
       asked.length = 0;
       maker.clock = new Date(maker.clock.getTime() + ms);
-      const digest = await probe({ tables: node, node: reader });
+      const checked =
+        checkedAgoMs === undefined ? {} : { checkedMs: maker.clock.getTime() - checkedAgoMs };
+      const digest = await probe({ tables: node, node: reader, ...checked });
       return { digest, asked: asked.toSorted() };
     },
   };
@@ -203,11 +205,23 @@ test('a log that grows all the time starts few readers', async () => {
   expect(readers).toBeLessThan(30);
 });
 
-test('without a change in the tables a reader starts now and then', async () => {
+test('if the tables do not show whether the log grows, a reader starts now and then', async () => {
   const { probeAfter } = countedNode();
   await probeAfter(0);
   expect((await probeAfter(PROBE_READER_REST_MS - 1)).asked).toEqual([]);
   expect((await probeAfter(1)).asked).toEqual(['kubelet', 'log', 'pause']);
+  // The check has just read the same.
+  expect((await probeAfter(PROBE_READER_REST_MS, 1)).asked).toEqual([]);
+  expect((await probeAfter(0, PROBE_READER_REST_MS)).asked).toContain('log');
+});
+
+test('while the log does not grow, no reader starts', async () => {
+  const { become, probeAfter } = countedNode();
+  become(grown(100));
+  await probeAfter(0);
+  expect((await probeAfter(10 * PROBE_READER_REST_MS)).asked).toEqual([]);
+  become(grown(101));
+  expect((await probeAfter(0)).asked).toContain('log');
 });
 
 test('tables alone show a changed mount', async () => {

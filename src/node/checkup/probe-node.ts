@@ -31,6 +31,8 @@ export interface ProbedNode {
   readonly tables: NodeReader;
   /** Asked only when a reader may start, which then ends. */
   readonly node: NodeReader & { pause(): void };
+  /** When the last check ended: it has read what a reader of the probe would read. */
+  readonly checkedMs?: number | undefined;
 }
 
 /**
@@ -71,8 +73,9 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     const { tables } = probed;
     let state = await processState(tables, places?.here.process);
     const hasGrown = length !== (await logLength(tables, places?.here.process));
-    const reason = state === GONE ? 'gone' : hasGrown ? 'grown' : 'rest';
-    if (budget.take(reason, tables.now().getTime())) {
+    const isQuiet = places?.hasVisibleLog && /\d/.test(length) && !hasGrown;
+    const reason = state === GONE ? 'gone' : isQuiet ? 'quiet' : hasGrown ? 'grown' : 'rest';
+    if (budget.take(reason, tables.now().getTime(), probed.checkedMs)) {
       await read(probed, state);
       state = await processState(tables, places?.here.process);
     }
@@ -93,6 +96,8 @@ interface Places {
   readonly foundMs: number;
   readonly here: Kubelet;
   readonly logs: readonly LogPlace[];
+  /** The tables show that it grows: it is the output of the process. */
+  readonly hasVisibleLog: boolean;
   readonly literals: readonly string[];
   /** The page that has shown the health of the kubelet; undefined if none has. */
   readonly healthPage: KubeletPage | undefined;
@@ -106,10 +111,14 @@ async function findPlaces(snapshot: Snapshot): Promise<Places> {
   const seen = await attempt(snapshot.of(health));
   const url = seen.known ? originText(seen.value.origin) : undefined;
   const pages = pagesOf(here, '/healthz', '/healthz/syncloop');
+  const logs = await logPlaces(snapshot);
+  // /proc/812/fd/2
+  const isOutput = (log: LogPlace) => 'file' in log && /^\/proc\/\d+\/fd\/[12]$/.test(log.file);
   return {
     foundMs: snapshot.node.now().getTime(),
     here,
-    logs: await logPlaces(snapshot),
+    logs,
+    hasVisibleLog: logs.every(isOutput),
     literals: literalsOf(signatures),
     healthPage: pages.find((page) => originText(originOf(page)) === url),
   };

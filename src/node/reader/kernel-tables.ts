@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type Answer,
@@ -19,7 +19,8 @@ const TABLE = /^\/proc\/\d+\/(?:stat|mountinfo|fdinfo\/\d+)$/;
 /**
  * Answers a few questions in this process, without a reader: only from tables in /proc that the kernel
  * makes itself, so that no read can hang (ARCHITECTURE.md, "How a hung path is survived"). It refuses
- * all other questions, because they may touch a path that hangs, or the memory of a process.
+ * all other questions, because they may touch a path that hangs, or the memory of a process. It reads
+ * synchronously: a probe reads some hundred lines, and a thread of Node's pool costs more than a line.
  */
 export class KernelTables implements NodeReader {
   readonly #root: string;
@@ -36,9 +37,9 @@ export class KernelTables implements NodeReader {
     const asked: Question<QuestionKind> = question;
     const source = sourceOf(question);
     try {
-      if ('threadsOf' in asked) return await this.#threads(asked.threadsOf);
+      if ('threadsOf' in asked) return this.#threads(asked.threadsOf);
       if (kind === 'file' && 'path' in asked && TABLE.test(asked.path)) {
-        return await this.#text(asked.path, CHUNK_BYTES);
+        return this.#text(asked.path, CHUNK_BYTES);
       }
     } catch (error) {
       const { failure, detail } = failureOf(error);
@@ -48,15 +49,15 @@ export class KernelTables implements NodeReader {
   }
 
   /** Only the threads in a call with a path, and only the call: the path is in the memory of the process. */
-  async #threads(pid: number): Promise<readonly Thread[]> {
+  #threads(pid: number): readonly Thread[] {
     const folder = `/proc/${pid}/task`;
-    const tids = await readdir(`${this.#root}${folder}`);
+    const tids = readdirSync(`${this.#root}${folder}`);
     if (tids.length > TABLE_THREADS_MAX) {
       throw new ReadError('too-large', folder, `more than ${TABLE_THREADS_MAX} threads`);
     }
     const threads: Thread[] = [];
     for (const tid of tids) {
-      const callLine = await this.#callLine(`${folder}/${tid}/syscall`);
+      const callLine = this.#callLine(`${folder}/${tid}/syscall`);
       // 262 0xffffffffffffff9c 0xc000d8a120 0xc000b7c0b8 0x0 0x0 0x0 0xc000995298 0x4a1b2e
       const number = Number.parseInt(callLine, 10);
       const call = systemCall(number);
@@ -71,9 +72,9 @@ export class KernelTables implements NodeReader {
   }
 
   /** Empty for a thread that has ended since it was listed, or that we may not read. */
-  async #callLine(path: string): Promise<string> {
+  #callLine(path: string): string {
     try {
-      return (await this.#text(path, LINE_BYTES)).trim();
+      return this.#text(path, LINE_BYTES).trim();
     } catch (error) {
       if (failureOf(error).failure === 'failed') throw error;
       return '';
@@ -81,20 +82,20 @@ export class KernelTables implements NodeReader {
   }
 
   /** Node's own readFile takes 64 KiB of fresh memory for each line. */
-  async #text(path: string, chunkBytes: number): Promise<string> {
-    const file = await open(`${this.#root}${path}`, 'r');
+  #text(path: string, chunkBytes: number): string {
+    const file = openSync(`${this.#root}${path}`, 'r');
     try {
       const parts: Buffer[] = [];
       for (let total = 0; total <= FILE_BYTES_MAX; ) {
         const chunk = Buffer.allocUnsafe(chunkBytes);
-        const { bytesRead } = await file.read(chunk, 0, chunkBytes, null);
+        const bytesRead = readSync(file, chunk, 0, chunkBytes, null);
         if (bytesRead === 0) return textOf(Buffer.concat(parts));
         total += bytesRead;
         parts.push(chunk.subarray(0, bytesRead));
       }
       throw new ReadError('too-large', path, `more than ${FILE_BYTES_MAX} bytes`);
     } finally {
-      await file.close();
+      closeSync(file);
     }
   }
 }

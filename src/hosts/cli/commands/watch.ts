@@ -8,9 +8,9 @@ import {
   UsageError,
 } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { CheckMemory } from '../../../node/checkup/check-memory.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
 import { type CheckRun, runCheck } from '../../../node/checkup/run-check.ts';
-import { SeenWaits } from '../../../node/checkup/seen-waits.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { durationMs } from '../command-line/options.ts';
@@ -46,16 +46,16 @@ export async function watch(
   }
   const everyMs = durationMs('--every', every);
   const stop = abortOnSignal();
-  const waits = new SeenWaits();
+  const memory = new CheckMemory();
   let before: Report | undefined;
   let code: number = EXIT.unknown;
   while (!stop.aborted) {
     node.beginCheck();
     const leave = () => node.endCheck('interrupted by Ctrl-C');
     stop.addEventListener('abort', leave, { once: true });
-    const settings = waits.addedTo(looking.settings);
+    const settings = memory.addedTo(looking.settings);
     const { report, recording } = await runCheck(node, { ...looking, settings }, terminal);
-    await waits.keep(recording, settings);
+    await memory.keep(recording, settings);
     stop.removeEventListener('abort', leave);
     // An interrupted check says less than the one before.
     if (stop.aborted && before) break;

@@ -1,6 +1,6 @@
+import { CheckMemory } from '../../../node/checkup/check-memory.ts';
 import { createProbe } from '../../../node/checkup/probe-node.ts';
 import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts';
-import { SeenWaits } from '../../../node/checkup/seen-waits.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
@@ -39,7 +39,7 @@ export interface StandingCheckOptions {
 export class StandingCheck {
   readonly #options: StandingCheckOptions;
   readonly #schedule = new CheckSchedule(performance.now());
-  readonly #waits = new SeenWaits();
+  readonly #memory = new CheckMemory();
   #why = 'the first check';
   #wake: () => void = () => {};
   #last: NodeCheck | undefined;
@@ -65,11 +65,15 @@ export class StandingCheck {
     };
     stop.addEventListener('abort', end, { once: true });
     let digest: string | undefined;
+    let checkedMs: number | undefined;
     while (!stop.aborted) {
-      const now = await probe({ tables, node: probed });
+      const now = await probe({ tables, node: probed, checkedMs });
       if (digest !== undefined && digest !== now) this.#want(`changed: ${changedIn(digest, now)}`);
       digest = now;
-      if (this.#schedule.isDue(performance.now())) await this.checkOnce(node);
+      if (this.#schedule.isDue(performance.now())) {
+        await this.checkOnce(node);
+        checkedMs = tables.now().getTime();
+      }
       await this.#sleep();
     }
     stop.removeEventListener('abort', end);
@@ -85,10 +89,10 @@ export class StandingCheck {
     this.#schedule.begin();
     const begunMs = performance.now();
     node.beginCheck();
-    const settings = this.#waits.addedTo(this.#options.settings);
+    const settings = this.#memory.addedTo(this.#options.settings);
     const run = { faults, settings, timeoutMs: CHECK_MS };
     const { report, judged, recording } = await runCheck(node, run, SILENT);
-    await this.#waits.keep(recording, settings);
+    await this.#memory.keep(recording, settings);
     node.close();
     this.#schedule.end(begunMs, performance.now());
     // An interrupted check says less than the one before.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeFolder, makeLink, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
 import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { CheckMemory } from '../../checkup/check-memory.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { Question } from '../../model/node-reader.ts';
 import { ReadError } from '../../model/node-reader.ts';
@@ -85,6 +86,22 @@ describe('the version of a running kubelet', () => {
       minor: 34,
       origin: { command: '/proc/812/exe --version' },
     });
+  });
+
+  test('is printed once for each process, and known from an earlier check afterwards', async () => {
+    const maker = running({ printed: { answer: 'Kubernetes v1.34.1\n' } });
+    const memory = new CheckMemory();
+    await memory.keep(maker, {});
+    const settings = memory.addedTo({});
+    const collectOn = (next: NodeMaker) => takeSnapshot(next.build(), settings).of(kubeletVersion);
+    const again = running({ printed: { failure: 'timeout' } });
+    expect(await collectOn(again)).toEqual(await collect(maker));
+    // It is known also after a check that did not ask.
+    await memory.keep(again, settings);
+    expect(memory.addedTo({})).toEqual(settings);
+    const other = running({ printed: { answer: 'Kubernetes v1.35.0\n' } });
+    other.file('/proc/812/stat', '812 (kubelet) S 1 1 1 0 -1 4 1 2 3 4 5 6 7 8 20 0 14 0 99 1 1\n');
+    expect(await collectOn(other)).toMatchObject({ text: 'v1.35.0' });
   });
 
   test('is not known if all sources fail, and the error names each with its reason', async () => {

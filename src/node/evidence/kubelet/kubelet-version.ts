@@ -1,6 +1,14 @@
 import { defined } from '../../../lib/std/defined.ts';
-import { type Attempt, attempt, defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
+import { textAt } from '../../../lib/std/json.ts';
+import {
+  type Attempt,
+  attempt,
+  defineEvidence,
+  type EvidenceOption,
+  optionValue,
+  type Snapshot,
+} from '../../model/evidence.ts';
+import { type KubeletPage, originOf, type Question, ReadError } from '../../model/node-reader.ts';
 import type { Origin } from '../../model/origin.ts';
 import { trustedFile } from '../processes/trusted-file.ts';
 import { parseVersionNumber, type VersionNumber } from '../text/version-number.ts';
@@ -34,16 +42,54 @@ export const kubeletVersion = defineEvidence<KubeletVersion>({
   },
 });
 
+/** What the program of one process printed when an earlier check asked it for its version. */
+export interface PrintedVersion {
+  /** PID and start time: another process may run another program. */
+  readonly process: string;
+  readonly text: string;
+}
+
+/** A watch sets it, because running the kubelet costs as much as all reads of a check. */
+export const printedVersion: EvidenceOption<PrintedVersion> = {
+  name: 'printedVersion',
+  read: (value) => {
+    const [process, text] = [textAt(value, 'process'), textAt(value, 'text')];
+    return process === undefined || text === undefined ? undefined : { process, text };
+  },
+};
+
+/** What to pass to the next check. Undefined if this one did not need the program. */
+export async function versionPrinted(snapshot: Snapshot): Promise<PrintedVersion | undefined> {
+  const found = await attempt(snapshot.of(kubelet));
+  const process = found.known ? found.value.process : undefined;
+  if (!found.known || !process) return undefined;
+  const known = knownFor(snapshot, process);
+  if (known) return known;
+  const read = await attempt(snapshot.node.ask('version', questionOf(process, found.value)));
+  return read.known ? { process: idOf(process), text: read.value } : undefined;
+}
+
+type Process = NonNullable<Kubelet['process']>;
+
+function knownFor(snapshot: Snapshot, process: Process): PrintedVersion | undefined {
+  const known = optionValue(printedVersion, snapshot.settings);
+  return known?.process === idOf(process) ? known : undefined;
+}
+
+function idOf({ pid, startTime }: Process): string {
+  return `${pid}/${startTime}`;
+}
+
 type Source = () => Promise<KubeletVersion>;
 
 /** The first answer counts. The program is last, because we must execute it. */
 function sourcesFor(snapshot: Snapshot, found: Kubelet): readonly Source[] {
   if (found.presence === 'absent') return [];
   if (!found.process) return USUAL_PROGRAMS.map((path) => () => fromFile(snapshot, path));
-  const { pid, executable } = found.process;
+  const { process } = found;
   return [
     ...pagesOf(found, '/metrics').map((page) => () => fromMetrics(snapshot, page)),
-    () => fromProcess(snapshot, pid, executable, found.program),
+    () => fromProcess(snapshot, process, found),
   ];
 }
 
@@ -90,16 +136,23 @@ export function parseBuildInfo(metrics: string, origin: string | Origin): Versio
 
 async function fromProcess(
   snapshot: Snapshot,
-  pid: number,
-  executable: string,
-  program: string,
+  process: Process,
+  found: Kubelet,
 ): Promise<KubeletVersion> {
+  const { pid, executable } = process;
   // /usr/bin/kubelet (deleted)
   if (executable.endsWith(' (deleted)')) {
     throw new ReadError('unsupported', executable, 'its file was replaced since it was started');
   }
+  const question = questionOf(process, found);
+  const known = knownFor(snapshot, process);
+  if (known) return versionIn(known.text, question);
   await trustedFile(snapshot, `/proc/${pid}/root`, executable);
-  return askProgram(snapshot, `/proc/${pid}/exe`, program);
+  return versionIn(await snapshot.node.ask('version', question), question);
+}
+
+function questionOf({ pid }: Process, { program }: Kubelet): ProgramQuestion {
+  return { program: `/proc/${pid}/exe`, arguments: argumentsOf(program) };
 }
 
 /** The default paths of kubelets, for when none runs. */
@@ -114,18 +167,20 @@ const USUAL_PROGRAMS = [
 ];
 
 async function fromFile(snapshot: Snapshot, path: string): Promise<KubeletVersion> {
-  return askProgram(snapshot, await trustedFile(snapshot, '', path), 'kubelet');
+  const program = await trustedFile(snapshot, '', path);
+  const question = { program, arguments: argumentsOf('kubelet') };
+  return versionIn(await snapshot.node.ask('version', question), question);
 }
 
-async function askProgram(
-  snapshot: Snapshot,
-  program: string,
-  name: string,
-): Promise<KubeletVersion> {
-  const words = name === 'hyperkube' ? ['kubelet', '--version'] : ['--version'];
-  const question = { program, arguments: words };
+type ProgramQuestion = Question<'version'>;
+
+function argumentsOf(program: string): readonly string[] {
+  return program === 'hyperkube' ? ['kubelet', '--version'] : ['--version'];
+}
+
+function versionIn(printed: string, question: ProgramQuestion): KubeletVersion {
   const origin = originOf(question);
-  return { ...parseProgramVersion(await snapshot.node.ask('version', question), origin), origin };
+  return { ...parseProgramVersion(printed, origin), origin };
 }
 
 // Kubernetes v1.18.8

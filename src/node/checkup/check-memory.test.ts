@@ -3,7 +3,7 @@ import { nodes } from '../../../test/faults/dead-volume-mount.ts';
 import { type NodeMaker, nodeNamed } from '../../../test/synthetic-node.ts';
 import { blockedThreads } from '../evidence/stacks/blocked-threads.ts';
 import type { Thread } from '../model/thread.ts';
-import { SeenWaits } from './seen-waits.ts';
+import { CheckMemory } from './check-memory.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 const fixture = () => nodeNamed('active-a-thread-waits-for-long', nodes());
@@ -20,12 +20,12 @@ function changed(change: (thread: Thread) => Thread): NodeMaker {
 /** What a check sees of waits that started at 0, a minute after another such check. */
 async function seenAfter(between: NodeMaker | undefined, last: NodeMaker) {
   let nowMs = 1_000;
-  const waits = new SeenWaits(() => nowMs);
+  const memory = new CheckMemory(() => nowMs);
   for (const maker of [fixture(), ...(between ? [between] : [])]) {
-    await waits.keep(maker, waits.addedTo({}));
+    await memory.keep(maker, memory.addedTo({}));
     nowMs += 60_000;
   }
-  const settings = waits.addedTo({ kubeletRoot: '/var/lib/kubelet' });
+  const settings = memory.addedTo({ kubeletRoot: '/var/lib/kubelet' });
   const { threads } = await takeSnapshot(last.build(), settings).of(blockedThreads);
   return threads.map(({ seenFor }) => seenFor?.ms);
 }
@@ -54,9 +54,9 @@ test('a check that could not read the threads ends no wait', async () => {
   expect(await seenAfter(blind, fixture())).toEqual([120_000]);
 });
 
-test('a check without waits changes no settings', () => {
+test('a new memory changes no settings', () => {
   const settings = { kubeletPid: 1 };
-  expect(new SeenWaits().addedTo(settings)).toBe(settings);
+  expect(new CheckMemory().addedTo(settings)).toEqual(settings);
 });
 
 function statOf(startTime: number): string {

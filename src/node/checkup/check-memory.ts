@@ -1,16 +1,23 @@
+import {
+  type PrintedVersion,
+  printedVersion,
+  versionPrinted,
+} from '../evidence/kubelet/kubelet-version.ts';
 import { blockedThreads, seenWaits } from '../evidence/stacks/blocked-threads.ts';
-import { attempt, type SnapshotOptions } from '../model/evidence.ts';
+import { attempt, type Snapshot, type SnapshotOptions } from '../model/evidence.ts';
 import { RecordedNode } from '../recording/recorded-node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 /**
- * What a watch carries from one look to the next: in which calls it has seen threads of the kubelet
- * wait, and since when. By a clock that nobody sets and that stops while the machine sleeps.
+ * What a watch carries from one check to the next: in which calls it has seen threads of the kubelet
+ * wait, and since when; and what the program of the kubelet printed, so that it runs only once. By a
+ * clock that nobody sets and that stops while the machine sleeps.
  */
-export class SeenWaits {
+export class CheckMemory {
   readonly #firstSeenMs = new Map<string, number>();
   readonly #nowMs: () => number;
+  #printed: PrintedVersion | undefined;
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
@@ -18,16 +25,23 @@ export class SeenWaits {
 
   /** These settings, with what was seen so far. */
   addedTo(settings: SnapshotOptions): SnapshotOptions {
-    if (this.#firstSeenMs.size === 0) return settings;
     const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first] as const);
-    return { ...settings, [seenWaits.name]: Object.fromEntries(waits) };
+    return {
+      ...settings,
+      ...(waits.length > 0 ? { [seenWaits.name]: Object.fromEntries(waits) } : {}),
+      ...(this.#printed ? { [printedVersion.name]: this.#printed } : {}),
+    };
   }
 
   /** Reads only the recording: what the check has not read, it has not seen. */
   async keep(recording: Recording, settings: SnapshotOptions): Promise<void> {
-    const seen = await attempt(
-      takeSnapshot(new RecordedNode(recording), settings).of(blockedThreads),
-    );
+    const snapshot = takeSnapshot(new RecordedNode(recording), settings);
+    await this.#keepWaits(snapshot);
+    this.#printed = await versionPrinted(snapshot);
+  }
+
+  async #keepWaits(snapshot: Snapshot): Promise<void> {
+    const seen = await attempt(snapshot.of(blockedThreads));
     // A check that could not read the threads does not end an earlier wait.
     if (!seen.known) return;
     const now = this.#nowMs();
