@@ -19,6 +19,8 @@ import type { StepToRun } from '../src/pipeline/steps/step-to-run.ts';
 
 /** Both ends of the channel, and ends that send what a test says. */
 
+export const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
 export const HELLO: Hello = {
   type: 'hello',
   protocol: PROTOCOL,
@@ -125,7 +127,7 @@ export function step(fields: Partial<StepToRun> = {}): StepToRun {
     name: 'some',
     processor: { way: 'http', path: '/processor/some', scheme: 'http', timeoutSeconds: 60 },
     diagnosis: {
-      ...{ namespace: 'default', name: 'diagnosis', uid: 'uid', nodeName: 'node-1' },
+      ...{ namespace: 'default', name: 'diagnosis', uid: UID, nodeName: 'node-1' },
       spec: { operationSet: 'some-set', nodeName: 'node-1', recovery: 'Approval' },
       status: { phase: 'Running', plan: 'abc', checkpoint: { pathIndex: 0, nodeIndex: 1 } },
     },

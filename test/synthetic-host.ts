@@ -10,6 +10,7 @@ export function hostOn(node: NodeReader, changes: Partial<ProcessorHost> = {}): 
     settings: {},
     listener: { progress: () => {}, detail: () => {} },
     saveEvidence: forbidden,
+    storeFile: forbidden,
     consent: forbidden,
     openRepair: forbidden,
     earlierActions: async () => ({ isKnown: true, done: [] }),

@@ -7,6 +7,7 @@ import { listAt, textAt } from '../../src/lib/std/json.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import type { NodeReportStatus } from '../../src/pipeline/api/node-report.ts';
 import { deployedProcesses } from './deployed-processes.ts';
+import { fetchedDigest } from './fetched-digest.ts';
 import { mountHungVolume } from './hung-volume.ts';
 import { install } from './installation.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
@@ -71,7 +72,11 @@ async function expectRepaired(made: MadeFault): Promise<void> {
     ...{ phase: 'Succeeded', result: 'Repaired' },
     findings: [{ fault, state: 'active' }],
     actions: [{ kind: action, state: 'done' }],
+    files: [{ name: expect.stringMatching(/^bundles[/].*[.]tgz$/) }],
   });
+  for (const { message, sha256 } of status.files ?? []) {
+    expect(await fetchedDigest(cluster, message)).toBe(sha256);
+  }
   if (!showsAnother) await expectClear(nodeName);
   const cleared = `Normal ${reason}Cleared`;
   await expect.poll(() => eventsOf('Node', nodeName), SLOW).toContain(cleared);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
+import { fetchedDigest } from './fetched-digest.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 /** The agents of `deploy/kubediag.yaml`, with kubectl alone. */
@@ -140,6 +141,40 @@ describe('a large result', () => {
     await cluster.kubectl('delete', 'diagnosis', 'large');
     await expect.poll(files, SOON).not.toContain(metadata.uid);
     await expect(cluster.kubectl('get', '--raw', path)).rejects.toThrow('not found');
+  });
+});
+
+/** Answers as a Docker in debug mode does, with bytes that are not UTF-8. */
+const DOCKER = `
+const dump = Buffer.concat([Buffer.from('goroutine 1 [running]:\\n'), Buffer.alloc(3000000, 0xff)]);
+require('node:http').createServer((_, response) => response.end(dump)).listen('/run/docker.sock');
+`;
+
+describe('a file of a step', () => {
+  it('is fetched with the command in the status, only with its key, and is gone with its Diagnosis', async () => {
+    const node = cluster.node(OLD_NODE);
+    await node.run(['rm', '-f', '/run/docker.sock']);
+    void node.run(['timeout', '120', 'node', '-e', DOCKER], { limitMs: 130_000 });
+    const isThere = async () => (await node.run(['test', '-S', '/run/docker.sock'])).code;
+    await expect.poll(isThere, SOON).toBe(0);
+    await cluster.apply(chain('dump', ['dockerd-goroutine-collector']));
+    await diagnose('dump', OLD_NODE, 'dump');
+    await expect.poll(phaseOf('dump'), SOON).toBe('Succeeded');
+    await node.run(['rm', '-f', '/run/docker.sock']);
+    const { status, metadata } = await diagnosis('dump');
+    const [file] = status?.files ?? [];
+    if (!file) throw new Error(JSON.stringify(status));
+    expect(file).toMatchObject({ name: 'goroutines/dockerd.txt', bytes: 3_000_023 });
+    const path = status?.operationResults?.['collector.runtime.dockerd.goroutine'] ?? '';
+    expect(path).toBe(`/var/lib/kubediag/cluster/results/${metadata.uid}/${file.file}`);
+    const digest = async () => (await node.run(['sha256sum', path])).stdout.slice(0, 64);
+    expect(await digest()).toBe(file.sha256);
+    expect(await fetchedDigest(cluster, file.message)).toBe(file.sha256);
+    const wrong = file.message.replace(/key=[^']*/, 'key=00');
+    await expect(fetchedDigest(cluster, wrong)).rejects.toThrow('not found');
+    await cluster.kubectl('delete', 'diagnosis', 'dump');
+    await expect.poll(digest, SOON).toBe('');
+    await expect(fetchedDigest(cluster, file.message)).rejects.toThrow('not found');
   });
 });
 

@@ -136,7 +136,12 @@ function step(processor: Processor, nodeName = NEW_NODE): object {
     name: 'attack',
     processor,
     diagnosis: {
-      ...{ namespace: 'default', name: 'attack', uid: 'u', nodeName },
+      ...{
+        namespace: 'default',
+        name: 'attack',
+        uid: '0f8fad5b-d9cb-469f-a165-70867728950e',
+        nodeName,
+      },
       spec: { recovery: 'Automatic', approvedPlan: plan },
       status: { plan, plannedActions: [action] },
     },

@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
@@ -24,7 +25,7 @@ import {
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import type { Running } from '../rig/run-kubediag.ts';
-import { step } from '../synthetic-channel.ts';
+import { step, UID } from '../synthetic-channel.ts';
 
 /** The executable as executor of a practice node, and this test as its agent, which may be hostile. */
 
@@ -214,6 +215,27 @@ describe('an executor', () => {
     const result = await executor.run(STEPS.recoverPath, { input: again, purpose: 'uid/3' });
     expect(result).toMatchObject({ reason: 'Refused', message: /limit of actions per hour/ });
     expect(journalOf(node)).toEqual(['intended unmount', 'concluded unmount']);
+  });
+
+  it('lists the bundle with the evidence of a repair, for the agent to fetch until it is removed', async () => {
+    const broken = await makeNode();
+    const { node } = broken;
+    await breakNode(broken);
+    const { agent, run } = await executorOn(node);
+    const outcome = await run(STEPS.recoverPath, { input: idsAs(await activeId(node)) });
+    const { files = [] } = outcome.record ?? {};
+    const bundles = readdirSync(join(node.stateFolder, 'bundles'));
+    expect(files.map(({ name }) => name)).toEqual(bundles.map((name) => `bundles/${name}`));
+    const path = `results/${UID}/${files[0]?.file}`;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of (await agent.readFile(path))?.pieces ?? []) pieces.push(piece);
+    const content = Buffer.concat(pieces);
+    expect(content).toEqual(readFileSync(join(node.stateFolder, 'bundles', bundles[0] ?? '')));
+    const digest = createHash('sha256').update(content).digest('hex');
+    expect(files).toMatchObject([{ bytes: content.length, sha256: digest }]);
+    await agent.largeResults.remove(UID);
+    expect(await agent.readFile(path)).toBeUndefined();
+    expect(readdirSync(join(node.stateFolder, 'bundles'))).toEqual(bundles);
   });
 
   it('reads no file but outputs of steps, and stores results only in its own directory', async () => {

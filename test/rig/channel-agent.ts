@@ -8,7 +8,12 @@ const result = await executor.runStep({
   name: 'wait',
   processor: { way: 'http', path: '/wait', scheme: 'http', timeoutSeconds: 60 },
   diagnosis: {
-    ...{ namespace: 'default', name: 'some', uid: 'some', nodeName: 'node-1' },
+    ...{
+      namespace: 'default',
+      name: 'some',
+      uid: '0f8fad5b-d9cb-469f-a165-70867728950e',
+      nodeName: 'node-1',
+    },
     spec: { operationSet: 'some' },
     status: {},
   },

@@ -49,6 +49,11 @@ const results: readonly Row[] = [
     'the rest is only counted: `status.actionsNotListed`; `kubediag journal` has all actions',
   ],
   [
+    'files of steps that a status lists, on a cluster',
+    bytes(diagnosis.FILES_SHOWN_BYTES_MAX),
+    'the rest is only counted: `status.filesNotListed`; they stay on the node until the Diagnosis is deleted',
+  ],
+  [
     'steps that a status lists',
     count(graph.STEPS_LISTED_MAX),
     'the rest is only counted: `status.stepsNotListed`',

@@ -46,7 +46,12 @@ async function served(
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
     return { code: answer.status, text: await answer.text() };
   };
-  return { get, read, close: server.close };
+  const saved = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    await answer.arrayBuffer();
+    return ['content-type', 'content-disposition'].map((name) => answer.headers.get(name));
+  };
+  return { get, saved, read, close: server.close };
 }
 
 test('serves a result only with the key that a status lists, until its Diagnosis is deleted', async () => {
@@ -73,6 +78,35 @@ test('serves a result only with the key that a status lists, until its Diagnosis
   keys.see({ type: 'DELETED', object: diagnosisWith('right') });
   expect(await get(`${path}?key=right`)).toMatchObject({ code: 404 });
   expect(read).toHaveLength(1);
+  await close();
+});
+
+test.each([
+  ['captures/pod.pcap', 'pod.pcap'],
+  ['bundles/20261115T102233-3f9a1c.tgz', '20261115T102233-3f9a1c.tgz'],
+  ['pod.pcap', 'pod.pcap'],
+  ['x/a"; b\r\nSet-Cookie: c\u{1f600}', 'a___b__Set-Cookie__c__'],
+])('serves the file %j of a status with its key, to save as %s', async (name, savedAs) => {
+  const keys = new ResultKeys();
+  const { get, saved, read, close } = await served(keys);
+  const { status: _, ...object } = diagnosisWith(undefined);
+  const entry = { name, bytes: 5, file: FILE, sha256: '0', accessKey: 'right', message: '' };
+  keys.see({ type: 'MODIFIED', object: { ...object, status: { files: [entry] } } });
+  const path = `/results/${UID}/${FILE}`;
+  expect(await get(`${path}?key=right`)).toEqual({ code: 200, text: 'hello' });
+  expect(await saved(`${path}?key=right`)).toEqual([
+    'application/octet-stream',
+    `attachment; filename="${savedAs}"`,
+  ]);
+  expect(read).toHaveLength(2);
+  const wrong = await get(`${path}?key=wrong`);
+  const absent = await get(`/results/${UID}/${'0'.repeat(32)}?key=wrong`);
+  expect(wrong.code).toBe(404);
+  expect(absent.text.replaceAll('0'.repeat(32), FILE)).toBe(wrong.text);
+  expect(await get(path)).toEqual(wrong);
+  keys.see({ type: 'DELETED', object });
+  expect(await get(`${path}?key=right`)).toEqual(wrong);
+  expect(read).toHaveLength(2);
   await close();
 });
 

@@ -7,11 +7,11 @@ export interface AgentBackend {
   /** Undefined when the agent is ready. */
   readonly notReadyReason: () => string | undefined;
   readonly metrics: () => string;
-  readonly resultKeys: Pick<ResultKeys, 'isRight'>;
+  readonly resultKeys: Pick<ResultKeys, 'isRight' | 'nameOf'>;
   readonly readFile: (path: string) => Promise<ReadFile | undefined>;
 }
 
-/** Anybody in the cluster may ask: nothing here is private, but results, which need their key. */
+/** Anybody in the cluster may ask: nothing here is private, but results and files, which need their key. */
 export function agentRoutes(backend: AgentBackend): Handler {
   return async ({ method, path, query }) => {
     if (method !== 'GET' && method !== 'HEAD') {
@@ -51,13 +51,17 @@ async function answerResult(
 ): Promise<WebAnswer> {
   const wrong = new StatusError(
     'NotFound',
-    `/results/${uid}/${file}: not found with this key: status.largeResults of the Diagnosis lists its ` +
-      'file and accessKey; results are deleted with their Diagnosis',
+    `/results/${uid}/${file}: not found with this key: status.largeResults and status.files of the ` +
+      'Diagnosis list file and accessKey; results and files are deleted with their Diagnosis',
   );
   // The same answer without the key and without the file: nobody learns which results there are.
   if (!resultKeys.isRight(uid, file, key)) throw wrong;
   const found = await readFile(`results/${uid}/${file}`);
   if (!found) throw wrong;
-  const headers = { 'Content-Length': String(found.bytes) };
+  const name = resultKeys.nameOf(uid, file)?.replaceAll(/[^\w.-]/g, '_');
+  const headers = {
+    'Content-Length': String(found.bytes),
+    ...(name ? { 'Content-Disposition': `attachment; filename="${name}"` } : {}),
+  };
   return { code: 200, type: 'application/octet-stream', headers, body: found.pieces };
 }

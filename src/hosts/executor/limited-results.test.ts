@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -26,4 +26,19 @@ test('all results together have a limit of bytes and of files, which a removal m
   expect(await results.store(three, first, 'y')).toMatchObject({ ok: true });
   expect(await results.store(three, second, 'y')).toMatchObject({ ok: false });
   expect(await results.read(two, second)).toEqual({ ok: true, value: 'y' });
+});
+
+test('nothing is stored while results of deleted Diagnoses are removed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubediag-results-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const results = limitedResults(folder);
+  const [one = '', file = ''] = [UIDS[0], FILES[0]];
+  for (let at = 100; at < 200; at += 1) mkdirSync(join(folder, `${one.slice(0, -3)}${at}`));
+  const ended: string[] = [];
+  await Promise.all([
+    results.retain(new Set()).then(() => ended.push('removed')),
+    results.store(one, file, 'new').then(() => ended.push('stored')),
+  ]);
+  expect(ended).toEqual(['removed', 'stored']);
+  expect(readdirSync(folder)).toEqual([one]);
 });

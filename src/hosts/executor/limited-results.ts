@@ -1,32 +1,65 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { prepareFolder, tried } from '../../lib/state/state-folder.ts';
+import { link } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { prepareFolder, syncFolder, type Tried, tried } from '../../lib/state/state-folder.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
-import { type LargeResults, largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
+import {
+  type FolderResults,
+  largeResultsIn,
+  resultPath,
+} from '../../pipeline/diagnosis/large-results.ts';
 import { RESULT_FILES_MAX, RESULTS_BYTES_MAX } from './limits.ts';
 
-/** Large results in a directory, with a limit for all of them: an agent cannot fill the disk of the node. */
+export interface LimitedResults extends FolderResults {
+  readonly pathOf: (uid: string, file: string) => string;
+  /** Stores a file that is on the disk already: as a hard link, or as a copy where there are none. */
+  readonly storeLink: (
+    uid: string,
+    file: string,
+    from: { readonly path: string; readonly bytes: Uint8Array },
+  ) => Promise<Tried<void>>;
+}
+
+/**
+ * Large results and files of steps in a directory, with a limit for all of them: an agent cannot fill
+ * the disk of the node.
+ */
 export function limitedResults(
   folder: string,
   bytesMax = RESULTS_BYTES_MAX,
   filesMax = RESULT_FILES_MAX,
-): LargeResults {
+): LimitedResults {
   const results = largeResultsIn(folder);
   const oneAtATime = new Semaphore(1);
+  const within = (more: number, store: () => Promise<Tried<void>>) =>
+    oneAtATime.run(async (): Promise<Tried<void>> => {
+      const used = await tried(usageOf(folder));
+      if (!used.ok) return used;
+      const { files, bytes } = used.value;
+      if (files < filesMax && bytes + more <= bytesMax) return store();
+      const why = `${folder} holds ${files} results of ${bytes} bytes, and the limit is ${filesMax} results of ${bytesMax} bytes`;
+      return { ok: false, why: `${why}; delete Diagnoses of this node with large results` };
+    });
   return {
     ...results,
-    store: (uid, file, text) =>
-      oneAtATime.run(async () => {
-        const used = await tried(usageOf(folder));
-        if (!used.ok) return used;
-        const { files, bytes } = used.value;
-        if (files < filesMax && bytes + Buffer.byteLength(text) <= bytesMax) {
-          return results.store(uid, file, text);
-        }
-        const why = `${folder} holds ${files} results of ${bytes} bytes, and the limit is ${filesMax} results of ${bytesMax} bytes`;
-        return { ok: false, why: `${why}; delete Diagnoses of this node with large results` };
+    pathOf: (uid, file) => resultPath(folder, uid, file),
+    store: (uid, file, content) =>
+      within(Buffer.byteLength(content), () => results.store(uid, file, content)),
+    storeLink: (uid, file, { path, bytes }) =>
+      within(bytes.length, async () => {
+        const linked = await tried(linkTo(path, folder, uid, file));
+        return linked.ok ? linked : results.store(uid, file, bytes);
       }),
+    // The list of the agent lacks Diagnoses whose steps it requests later: they store nothing before this ends.
+    retain: (uids) => oneAtATime.run(() => results.retain(uids)),
   };
+}
+
+async function linkTo(from: string, folder: string, uid: string, file: string): Promise<void> {
+  const path = resultPath(folder, uid, file);
+  await prepareFolder(dirname(path));
+  await link(from, path);
+  await syncFolder(dirname(path));
 }
 
 async function usageOf(folder: string) {

@@ -6,6 +6,7 @@ import { builtIns } from '../../pipeline/operations/catalogue.ts';
 import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { type StepListener, stepHosts } from '../local-node/step-host.ts';
+import { filesOfDiagnoses } from './files-of-diagnoses.ts';
 import { guardedSteps } from './guarded-steps.ts';
 import { limitedResults } from './limited-results.ts';
 import { CHUNK_BYTES_MAX } from './limits.ts';
@@ -26,18 +27,16 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
     const { actions: permitted, actionsPerHour } = await policy();
     return { permitted, actionsPerHour };
   };
-  const withHost = stepHosts({ ...node, repairLimits }, listener);
   // Apart from the results of a `kubediag serve` on the same node: each removes those it does not know.
   const folder = join(node.stateFolder, 'cluster');
+  const largeResults = limitedResults(join(folder, 'results'));
+  const withHost = filesOfDiagnoses(stepHosts({ ...node, repairLimits }, listener), largeResults);
   return {
     runStep: guardedSteps(stepsOn({ withHost }), { policy, nodeName }),
     findPod: podLookup(withHost),
     earlierActionsFor: earlierRecords(withHost, stop),
-    largeResults: limitedResults(join(folder, 'results')),
-    readFile: (path, offset) => {
-      const above = path.startsWith('results/') ? folder : node.stateFolder;
-      return readOutput(above, path, { offset, bytesMax: CHUNK_BYTES_MAX });
-    },
+    largeResults,
+    readFile: (path, offset) => readOutput(folder, path, { offset, bytesMax: CHUNK_BYTES_MAX }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { storeFile } from '../../lib/state/stored-files.ts';
 import { thisProcess } from '../../lib/state/this-process.ts';
 import type { CheckListener } from '../../node/checkup/run-check.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
@@ -47,6 +48,7 @@ export function stepHosts(managed: ManagedNode, listener: StepListener): WithHos
         purpose,
         timeoutMs,
         stop,
+        storeFile: (file) => storeFile(stateFolder, file),
         stateFolder,
         hostRoot: access.hostRoot,
       });

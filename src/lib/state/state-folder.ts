@@ -108,9 +108,9 @@ export async function appendSynced(path: string, line: string): Promise<void> {
  * Creates or replaces a file of root, on disk when it resolves. It is written under another name
  * and renamed: a crash leaves the old file or the new one.
  */
-export async function writeSynced(path: string, text: string): Promise<void> {
+export async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
-  await writeContent(unfinished, text, constants.O_TRUNC);
+  await writeContent(unfinished, content, constants.O_TRUNC);
   await rename(unfinished, path);
   await syncFolder(dirname(path));
 }

@@ -179,6 +179,24 @@ export const diagnosisStatus = z
         'Results that are too large for a status: stored separately, and passed to later steps in full.',
       )
       .exactOptional(),
+    files: z
+      .array(
+        z.object({
+          name: text.describe('Kind and name of the file, for example captures/pod.pcap.'),
+          bytes: count.describe('Size of the file.'),
+          file: text.describe('Name of the file on the node.'),
+          sha256: text.describe('SHA-256 digest of the file.'),
+          accessKey: text.describe(
+            'The agent of the node serves the file only to clients that send this key.',
+          ),
+          message: text.describe('How to fetch the file.'),
+        }),
+      )
+      .describe(
+        'Files that steps stored on the node: profiles, captures, dumps, and bundles with evidence. They are deleted with the Diagnosis.',
+      )
+      .exactOptional(),
+    filesNotListed: count.describe('Number of files left out.').exactOptional(),
     nodeNames: z.array(text).describe('The nodes that are diagnosed.').exactOptional(),
     context: z
       .object({

@@ -12,10 +12,12 @@ const REQUEST = {
   kind: 'run-step',
   name: 'some',
   processor: { way: 'http', path: '/processor/some', scheme: 'http', timeoutSeconds: 60 },
-  diagnosis: { namespace: 'n', name: 'd', uid: 'u', nodeName: 'node-1', spec: {}, status: {} },
+  diagnosis: { namespace: 'n', name: 'd', uid: UID, nodeName: 'node-1', spec: {}, status: {} },
   input: {},
   purpose: 'u/1',
 };
+
+const withUid = (uid: string) => ({ ...REQUEST, diagnosis: { ...REQUEST.diagnosis, uid } });
 
 test.each([
   ['an unknown kind', { kind: 'shell' }],
@@ -25,6 +27,8 @@ test.each([
   ['a time of nothing', { ...REQUEST, restMs: 0 }],
   ['no purpose', { ...REQUEST, purpose: '' }],
   ['a spec that decides more', { ...REQUEST, diagnosis: { ...REQUEST.diagnosis, spec: { x: 1 } } }],
+  ['a Diagnosis that leads elsewhere', withUid('../../../etc')],
+  ['a Diagnosis without a uid', withUid('')],
   ['an id that leads elsewhere', { kind: 'read-result', uid: '../..', file: FILE }],
   ['a file that leads elsewhere', { kind: 'read-result', uid: UID, file: '../journal.jsonl' }],
   ['an offset before the file', { kind: 'read-file', path: 'collected/x', offset: -1 }],

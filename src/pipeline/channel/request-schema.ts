@@ -21,6 +21,7 @@ import {
 /** Everything that an agent may request. A field that is not listed is refused. */
 
 const name = z.string().max(NAME_CHARACTERS_MAX);
+const uid = z.guid();
 const purpose = z.string().min(1).max(PURPOSE_CHARACTERS_MAX);
 /** Absent: no limit. */
 const restMs = z.number().positive().exactOptional();
@@ -66,7 +67,7 @@ const processor: z.ZodType<Processor> = z.discriminatedUnion('way', [
 const diagnosis = z.strictObject({
   namespace: name,
   name,
-  uid: name,
+  uid,
   nodeName: name,
   spec: z.strictObject({
     recovery: diagnosisSpec.shape.recovery,
@@ -80,7 +81,6 @@ const diagnosis = z.strictObject({
   }),
 });
 
-const uid = z.guid();
 const file = z.hex().length(32);
 
 export const executorRequest = z.discriminatedUnion('kind', [

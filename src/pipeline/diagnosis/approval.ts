@@ -10,6 +10,7 @@ export function waitingFor(
   { wanted, record }: ApprovalRequest,
   status: DiagnosisStatus,
   now: Date,
+  fetching?: Parameters<typeof withRecord>[2],
 ): DiagnosisStatus {
   const planned: Planned = wanted.flatMap((each) => {
     const { actions, summary } = each;
@@ -18,7 +19,7 @@ export function waitingFor(
   });
   const plan = planName(status, planned);
   const others = (status.plannedActions ?? []).filter((each) => each.plan === undefined);
-  const reported = withReason(withRecord(status, record), 'ApprovalNeeded', now, plan);
+  const reported = withReason(withRecord(status, record, fetching), 'ApprovalNeeded', now, plan);
   const plannedActions = [...others, ...planned.map((each) => ({ ...each, plan }))];
   return { ...reported, plan, plannedActions };
 }

@@ -257,8 +257,10 @@ class Drive {
     return failingAlone(largeSteps.run(run, ending), ending);
   }
 
-  #waiting({ metadata: { generation } }: StoredObject, next: NextStep, request: ApprovalRequest) {
-    const status = waitingFor(request, next.status, this.#now());
+  #waiting({ metadata }: StoredObject, next: NextStep, request: ApprovalRequest) {
+    const { uid, generation } = metadata;
+    const { howToFetch } = this.#context;
+    const status = waitingFor(request, next.status, this.#now(), { uid, howToFetch });
     return { ...next, status: { ...status, observedGeneration: generation } };
   }
 }

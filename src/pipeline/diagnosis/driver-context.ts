@@ -14,10 +14,10 @@ export interface DriverContext {
   readonly lookup: OperationLookup;
   readonly largeResults: LargeResults;
   /**
-   * How somebody fetches a large result where nobody has a token of the agent: the status lists a random
-   * key for each. Absent: from the agent, at its path.
+   * How somebody fetches a large result or a file where nobody has a token of the agent: the status lists
+   * a random key for each. Absent: from the agent, at its path, and the status lists no files.
    */
-  readonly howToFetch?: (uid: string, result: Large) => string;
+  readonly howToFetch?: (uid: string, stored: Pick<Large, 'file' | 'accessKey'>) => string;
   readonly targetOf: (spec: DiagnosisSpec) => Target;
   /** Absent where a controller assigns Diagnoses: the driver writes `status` only then. */
   readonly assign?: Assign | undefined;

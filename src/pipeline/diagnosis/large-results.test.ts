@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -66,6 +74,14 @@ test('reads and writes nothing outside its directory', async () => {
     expect(await results.read(ONE, file)).toMatchObject({ ok: false });
     expect(await results.store(ONE, file, 'x')).toMatchObject({ ok: false });
   }
+  const before = readdirSync(scratch);
+  for (const uid of ['..', '', '../../tmp', 'some', ONE.toUpperCase()]) {
+    expect(await results.store(uid, FILE, 'x')).toMatchObject({ ok: false });
+    expect(await results.read(uid, FILE)).toMatchObject({ ok: false });
+    await results.remove(uid);
+  }
+  expect(readdirSync(scratch)).toEqual(before);
+  expect(readdirSync(folder)).toEqual([ONE]);
 });
 
 test('reports a result that cannot be stored', async () => {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   DiskError,
   prepareFolder,
@@ -26,14 +26,19 @@ export interface LargeResults {
   readonly retain: (uids: ReadonlySet<string>) => Promise<void>;
 }
 
+/** In a directory; files of steps are there too. */
+export interface FolderResults extends LargeResults {
+  readonly store: (uid: string, file: string, content: string | Uint8Array) => Promise<Tried<void>>;
+}
+
 /** In a directory: "results/<uid>/<file>". */
-export function largeResultsIn(folder: string): LargeResults {
+export function largeResultsIn(folder: string): FolderResults {
   const remove = async (uid: string) => {
     if (UID.test(uid)) await tried(rm(join(folder, uid), { recursive: true, force: true }));
   };
   return {
-    store: (uid, file, text) => tried(store(join(folder, uid), file, text)),
-    read: (uid, file) => tried(read(join(folder, uid), file)),
+    store: (uid, file, content) => tried(store(folder, uid, file, content)),
+    read: (uid, file) => tried(read(folder, uid, file)),
     remove,
     retain: async (uids) => {
       // The next write or read reports a failing disk.
@@ -66,8 +71,14 @@ export function largeResultsInMemory(): LargeResults {
 }
 
 /** By content: an older status still names its own text, and a changed file is noticed. */
-export function fileOf(key: string, text: string): string {
-  return createHash('sha256').update(key).update('\0').update(text).digest('hex').slice(0, 32);
+export function fileOf(key: string, content: string | Uint8Array): string {
+  const digest = createHash('sha256').update(key).update('\0').update(content).digest('hex');
+  return digest.slice(0, 32);
+}
+
+/** For clients without a token of the agent. */
+export function newAccessKey(): string {
+  return randomBytes(16).toString('hex');
 }
 
 /** All results of a Diagnosis, with those in files. */
@@ -89,13 +100,19 @@ export async function completeResults(
   return { ok: true, value: complete };
 }
 
-async function store(folder: string, file: string, text: string): Promise<void> {
-  await prepareFolder(folder);
-  await writeSynced(join(folder, named(file)), text);
+async function store(
+  folder: string,
+  uid: string,
+  file: string,
+  content: string | Uint8Array,
+): Promise<void> {
+  const path = resultPath(folder, uid, file);
+  await prepareFolder(dirname(path));
+  await writeSynced(path, content);
 }
 
-async function read(folder: string, file: string): Promise<string> {
-  const path = join(folder, named(file));
+async function read(folder: string, uid: string, file: string): Promise<string> {
+  const path = resultPath(folder, uid, file);
   const text = textIfThere(path, RESULTS_COMPLETE_BYTES_MAX);
   if (text === undefined) throw new DiskError(`${path}: not found`);
   return text;
@@ -104,9 +121,10 @@ async function read(folder: string, file: string): Promise<string> {
 // 0f8fad5b-d9cb-469f-a165-70867728950e
 const UID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The name comes from a status, and must not lead out of the directory. */
-function named(file: string): string {
+/** The names come from a status or from an agent, and must not lead out of the directory. */
+export function resultPath(folder: string, uid: string, file: string): string {
+  if (!UID.test(uid)) throw new DiskError(`"${uid.slice(0, 40)}" is not the uid of a Diagnosis`);
   // 9b74c9897bac770ffc029102a200c5de
-  if (/^[\da-f]{32}$/.test(file)) return file;
+  if (/^[\da-f]{32}$/.test(file)) return join(folder, uid, file);
   throw new DiskError(`"${file.slice(0, 40)}" is not the name of a result`);
 }

@@ -6,12 +6,13 @@ export const RESULT_SHOWN_BYTES_MAX = 64 * 1024;
 export const RESULTS_SHOWN_BYTES_MAX = 512 * 1024;
 
 /**
- * Findings in a status, their proof, and the actions that were done or are planned, each as JSON:
+ * Findings in a status, their proof, the actions that were done or are planned, and files, each as JSON:
  * the rest of the space in etcd when everything else is at its limit.
  */
 export const FINDINGS_SHOWN_BYTES_MAX = 40 * 1024;
 export const PROOF_SHOWN_BYTES_MAX = 24 * 1024;
 export const ACTIONS_SHOWN_BYTES_MAX = 24 * 1024;
+export const FILES_SHOWN_BYTES_MAX = 8 * 1024;
 
 /** All results of a Diagnosis, with those in files: every later step gets all of them. */
 export const RESULTS_COMPLETE_BYTES_MAX = 16 * 1024 * 1024;

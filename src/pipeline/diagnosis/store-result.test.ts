@@ -132,3 +132,54 @@ test('where clients need a key, each large result has its own, and its digest', 
       `fetch ${metadata.uid}/${one?.file}?key=${one?.accessKey})`,
   );
 });
+
+const stored = (at: number) => ({
+  name: 'captures/pod.pcap',
+  bytes: 24,
+  file: String(at).padStart(32, '0'),
+  sha256: String(at).padStart(64, '0'),
+});
+
+test('lists the files of steps, also of a step that failed or waits for approval', async () => {
+  const walk = await walkOf('ab cd', { recovery: 'Approval' });
+  walk.howToFetch = (uid, { file, accessKey }) => `fetch ${uid}/${file}?key=${accessKey}`;
+  walk.acts.set('a', () => ({ succeeded: true, results: {}, record: { files: [stored(1)] } }));
+  walk.acts.set('b', () => ({
+    succeeded: false,
+    message: 'no space left',
+    record: { files: [stored(1), stored(2)] },
+  }));
+  const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
+  const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken', actions }];
+  walk.acts.set('c', () => ({ wanted, record: { files: [stored(3)] } }));
+  await walk.drive();
+  const { files = [], plan } = await walk.status();
+  const { metadata } = await walk.stored();
+  expect(plan).toBeDefined();
+  expect(files).toMatchObject([stored(1), stored(2), stored(3)]);
+  for (const { file, accessKey, message } of files) {
+    expect(accessKey).toMatch(/^[\da-f]{32}$/);
+    expect(message).toBe(`fetch ${metadata.uid}/${file}?key=${accessKey}`);
+  }
+});
+
+test('a file stays listed when the results of its step cannot be stored', async () => {
+  const walk = await walkOf('a');
+  walk.howToFetch = () => 'fetch it';
+  const results = { large: 'x'.repeat(RESULT_SHOWN_BYTES_MAX + 1) };
+  walk.largeResults = { ...walk.largeResults, store: async () => ({ ok: false, why: 'full' }) };
+  walk.acts.set('a', () => ({ succeeded: true, results, record: { files: [stored(1)] } }));
+  await walk.drive();
+  const { phase, files } = await walk.status();
+  expect(phase).toBe('Failed');
+  expect(files).toMatchObject([stored(1)]);
+});
+
+test('lists no file where clients have a token of the agent', async () => {
+  const walk = await walkOf('a');
+  walk.acts.set('a', () => ({ succeeded: true, results: {}, record: { files: [stored(1)] } }));
+  await walk.drive();
+  const status = await walk.status();
+  expect(status.phase).toBe('Succeeded');
+  expect(status).not.toHaveProperty('files');
+});

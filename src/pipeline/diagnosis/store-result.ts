@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
 import { failedFor, withoutPlan } from '../graph/conditions.ts';
@@ -12,7 +12,7 @@ import { longer, retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { DriverContext } from './driver-context.ts';
-import { fileOf, type Large } from './large-results.ts';
+import { fileOf, type Large, newAccessKey } from './large-results.ts';
 import {
   RESULT_SHOWN_BYTES_MAX,
   RESULTS_COMPLETE_BYTES_MAX,
@@ -102,8 +102,10 @@ async function afterResult(
 ): Promise<DiagnosisStatus> {
   const status = withoutPlan(before, spec as DiagnosisSpec, now());
   const bounded = boundedResults(uid, status, result.results ?? {}, howToFetch);
+  const recorded = (earlier: DiagnosisStatus) =>
+    withRecord(earlier, result.record, { uid, howToFetch });
   const fail = (message: string) =>
-    afterStep(withRecord(status, result.record), paths, { succeeded: false, message }, now());
+    afterStep(recorded(status), paths, { succeeded: false, message }, now());
   if ('error' in bounded) return fail(bounded.error);
   for (const { file, text } of bounded.files) {
     const stored = await largeResults.store(uid, file, text);
@@ -112,9 +114,9 @@ async function afterResult(
   const { operationResults, largeResults: large } = bounded.shown;
   const { largeResults: _, ...rest } = status;
   const shown = { ...rest, ...(large.length > 0 ? { largeResults: large } : {}) };
-  const { record, ...plain } = result;
+  const { record: _record, ...plain } = result;
   const ended = result.results === undefined ? plain : { ...plain, results: operationResults };
-  return afterStep(withRecord(shown, record), paths, ended, now());
+  return afterStep(recorded(shown), paths, ended, now());
 }
 
 type Results = Readonly<Record<string, string>>;
@@ -180,5 +182,5 @@ function boundedResults(
 
 function keyed(text: string): Pick<Large, 'sha256' | 'accessKey'> {
   const sha256 = createHash('sha256').update(text).digest('hex');
-  return { sha256, accessKey: randomBytes(16).toString('hex') };
+  return { sha256, accessKey: newAccessKey() };
 }

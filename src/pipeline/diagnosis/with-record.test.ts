@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import {
   ACTIONS_SHOWN_BYTES_MAX,
+  FILES_SHOWN_BYTES_MAX,
   FINDINGS_SHOWN_BYTES_MAX,
   PROOF_SHOWN_BYTES_MAX,
 } from './limits.ts';
@@ -78,3 +79,45 @@ test('an action that is larger than all that is shown is counted, and not listed
 function bytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
+
+const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const fetching = {
+  uid: UID,
+  howToFetch: (uid: string, { file, accessKey }: { file: string; accessKey?: string }) =>
+    `fetch ${uid}/${file}?key=${accessKey}`,
+};
+const files = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    name: 'captures/pod.pcap',
+    bytes: 24,
+    file: String(at).padStart(32, '0'),
+    sha256: String(at).padStart(64, '0'),
+  }));
+
+test('lists each file of a step once, with a key of its own and how to fetch it', () => {
+  const [one, two] = files(2);
+  if (!one || !two) throw new Error('too few');
+  const first = withRecord({}, { files: [one, one] }, fetching);
+  const later = withRecord(first, { files: [one, two] }, fetching);
+  const keys = later.files?.map(({ accessKey }) => accessKey) ?? [];
+  expect(later.files).toEqual(
+    [one, two].map((each, at) => ({
+      ...each,
+      accessKey: keys[at],
+      message: `fetch ${UID}/${each.file}?key=${keys[at]}`,
+    })),
+  );
+  expect(later.files?.[0]).toEqual(first.files?.[0]);
+  expect(keys[0]).toMatch(/^[\da-f]{32}$/);
+  expect(keys[1]).not.toBe(keys[0]);
+  expect(later).not.toHaveProperty('filesNotListed');
+});
+
+test('lists no file where clients need no key, and counts those beyond the limit', () => {
+  expect(withRecord({}, { files: files(1) })).toEqual({});
+  expect(withRecord({}, { files: files(1) }, { uid: UID, howToFetch: undefined })).toEqual({});
+  const full = withRecord({}, { files: files(100) }, fetching);
+  expect(bytes(full.files)).toBeLessThanOrEqual(FILES_SHOWN_BYTES_MAX);
+  expect(full.files?.length).toBeGreaterThan(10);
+  expect(full.filesNotListed).toBe(100 - (full.files?.length ?? 0));
+});

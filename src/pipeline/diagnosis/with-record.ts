@@ -1,20 +1,33 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import type { StepRecord } from '../steps/operation-result.ts';
+import type { StepFile, StepRecord } from '../steps/operation-result.ts';
+import type { DriverContext } from './driver-context.ts';
+import { newAccessKey } from './large-results.ts';
 import {
   ACTIONS_SHOWN_BYTES_MAX,
+  FILES_SHOWN_BYTES_MAX,
   FINDINGS_SHOWN_BYTES_MAX,
   PROOF_SHOWN_BYTES_MAX,
 } from './limits.ts';
 
 type Finding = NonNullable<DiagnosisStatus['findings']>[number];
 
+/** For the files of a Diagnosis. Without it, the status lists none. */
+interface Fetching {
+  readonly uid: string;
+  readonly howToFetch: DriverContext['howToFetch'];
+}
+
 /**
- * The status with what one more step found or did. A step that runs again, for another path or after
- * an approval, reports its actions in the journal again; each is listed once. What does not fit is
- * counted.
+ * The status with what one more step found, did or stored. A step that runs again, for another path or
+ * after an approval, reports its actions in the journal again; each is listed once, and so is a file
+ * with the same content. What does not fit is counted.
  */
-export function withRecord(status: DiagnosisStatus, record: StepRecord = {}): DiagnosisStatus {
-  const { findings = [], plannedActions = [], actions = [] } = record;
+export function withRecord(
+  status: DiagnosisStatus,
+  record: StepRecord = {},
+  fetching?: Fetching,
+): DiagnosisStatus {
+  const { findings = [], plannedActions = [], actions = [], files = [] } = record;
   const listed = new Set((status.actions ?? []).map(({ journalEntry }) => journalEntry));
   const news = actions.filter(
     ({ journalEntry: entry }) => entry === undefined || !listed.has(entry),
@@ -22,9 +35,27 @@ export function withRecord(status: DiagnosisStatus, record: StepRecord = {}): Di
   return {
     ...status,
     ...joinedFindings(status, findings),
-    ...joinedActions('plannedActions', status, plannedActions),
-    ...joinedActions('actions', status, news),
+    ...joined('plannedActions', status, plannedActions, ACTIONS_SHOWN_BYTES_MAX),
+    ...joined('actions', status, news, ACTIONS_SHOWN_BYTES_MAX),
+    ...joined('files', status, keyedFiles(status, files, fetching), FILES_SHOWN_BYTES_MAX),
   };
+}
+
+/** Those that the status does not list yet, each with a new key. */
+function keyedFiles(
+  { files = [] }: DiagnosisStatus,
+  more: readonly StepFile[],
+  { uid, howToFetch }: Partial<Fetching> = {},
+): NonNullable<DiagnosisStatus['files']> {
+  if (uid === undefined || !howToFetch) return [];
+  const listed = new Set(files.map(({ file }) => file));
+  const news = new Map(more.map((each) => [each.file, each]));
+  return [...news.values()]
+    .filter(({ file }) => !listed.has(file))
+    .map((each) => {
+      const keyed = { ...each, accessKey: newAccessKey() };
+      return { ...keyed, message: howToFetch(uid, keyed) };
+    });
 }
 
 /** A finding that is found again replaces the earlier one. */
@@ -55,14 +86,15 @@ function identityOf({ fault, id, subject }: Finding): string {
   return JSON.stringify([fault, id, subject]);
 }
 
-function joinedActions(
-  name: 'actions' | 'plannedActions',
+function joined<Name extends 'actions' | 'plannedActions' | 'files'>(
+  name: Name,
   status: DiagnosisStatus,
-  more: NonNullable<DiagnosisStatus['actions']>,
+  more: NonNullable<DiagnosisStatus[Name]>,
+  bytesMax: number,
 ): DiagnosisStatus {
   if (more.length === 0) return {};
   const all = [...(status[name] ?? []), ...more];
-  const { shown, left } = fitting(all, ACTIONS_SHOWN_BYTES_MAX, bytesOf);
+  const { shown, left } = fitting(all, bytesMax, bytesOf);
   const uncounted = `${name}NotListed` as const;
   const count = (status[uncounted] ?? 0) + left;
   return { [name]: shown, ...(count > 0 ? { [uncounted]: count } : {}) };

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { storeFile } from '../../lib/state/stored-files.ts';
 import { dockerProcessors } from './docker.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
@@ -34,7 +35,7 @@ function run(name: string, timeoutMs = 5_000, root = hostRoot) {
   const stop = new AbortController().signal;
   return processor.run({}, {
     hostRoot: root,
-    stateFolder: join(root, 'state'),
+    storeFile: (file) => storeFile(join(root, 'state'), file),
     timeoutMs,
     stop,
   } as ProcessorHost);

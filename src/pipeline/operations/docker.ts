@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue } from '../../lib/std/json.ts';
 import { withoutPrivateParts } from '../../node/redaction/redact-text.ts';
 import { failedWith } from '../steps/operation-result.ts';
 import { exchangeLimits, runExchange } from '../steps/run-exchange.ts';
 import { PROFILE_BYTES_MAX } from './limits.ts';
-import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
+import { FILE_PLACE, type OwnProcessor, type ProcessorHost } from './processor-host.ts';
 
 /** Not the file it is reached by elsewhere, /var/run: that is a link, and leads out of a host root. */
 const SOCKET = '/run/docker.sock';
@@ -43,9 +42,8 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     operation: 'dockerd-goroutine-collector',
     does: 'collects the goroutines of Docker, on a node that has it',
     details:
-      'The value is the path of the file below `collected` of the state directory, readable by root only; ' +
-      'the newest files are retained. Docker serves them in debug mode (`"debug": true` in ' +
-      '`/etc/docker/daemon.json`); no signal is sent to it.',
+      `The value is the path of ${FILE_PLACE} Docker serves its goroutines in debug mode ` +
+      '(`"debug": true` in `/etc/docker/daemon.json`); no signal is sent to it.',
     reads: [],
     writes: [GOROUTINES],
     repairs: false,
@@ -61,8 +59,7 @@ export const dockerProcessors: readonly OwnProcessor[] = [
           `${why}: ${fix}; or manually: kill -USR1 of dockerd writes them below /run/docker`,
         );
       }
-      const file = { kind: 'goroutines', name: 'dockerd.txt', bytes };
-      const stored = await storeFile(host.stateFolder, file);
+      const stored = await host.storeFile({ kind: 'goroutines', name: 'dockerd.txt', bytes });
       if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
       return { succeeded: true, results: { [GOROUTINES]: stored.value } };
     },

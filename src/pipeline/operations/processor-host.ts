@@ -1,10 +1,18 @@
+import type { Tried } from '../../lib/state/state-folder.ts';
+import type { StoredFile } from '../../lib/state/stored-files.ts';
 import type { CheckableNode, CheckListener, CheckResult } from '../../node/checkup/run-check.ts';
 import type { SnapshotOptions } from '../../node/model/evidence.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { OpenRepair } from '../../node/repair/open-repair.ts';
 import type { Consent } from '../../node/repair/recover.ts';
-import type { OperationResult, StepInput } from '../steps/operation-result.ts';
+import type { OperationResult, StepFile, StepInput } from '../steps/operation-result.ts';
 import type { RecoveryRequest } from '../steps/recovery-request.ts';
+
+/** Where `storeFile` stores a file, for the reference page. */
+export const FILE_PLACE =
+  'a file that only root can read. It is below `collected` of the state directory, where the newest ' +
+  'files are retained. On a cluster it is below `cluster/results`: the status of the Diagnosis lists it, ' +
+  'and it is deleted with the Diagnosis.';
 
 /** What built-in processors need from the host of a step: the node, and the consent to change it. */
 export interface ProcessorHost {
@@ -31,6 +39,8 @@ export interface ProcessorHost {
   /** How long the step may take. Checks end at this limit by themselves; other waits must use it. */
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
+  /** Stores a collected file on the node and returns its path. */
+  readonly storeFile: (file: StoredFile) => Promise<Tried<string>>;
   /** Our own directory on the node, as this process reaches it. */
   readonly stateFolder: string;
   /** Where this process has the root of the node: "/", or "/host". */
@@ -71,6 +81,10 @@ export interface HostRequest {
   readonly consent: ProcessorHost['consent'];
   /** The step of a Diagnosis that it is for, the same in every attempt. */
   readonly purpose?: string;
+  /** The Diagnosis of the step. */
+  readonly uid?: string;
+  /** Called with each stored file that is deleted with its Diagnosis, which may list it. */
+  readonly onFile?: (file: StepFile) => void;
   readonly stop: AbortSignal;
 }
 

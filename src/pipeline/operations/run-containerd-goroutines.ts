@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSignal } from '../../lib/process/send-signal.ts';
-import { storeFile } from '../../lib/state/stored-files.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { type FileStatus, ReadError } from '../../node/model/node-reader.ts';
 import { failedWith, refusedWith } from '../steps/operation-result.ts';
 import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
-import type { OwnProcessor } from './processor-host.ts';
+import { FILE_PLACE, type OwnProcessor } from './processor-host.ts';
 
 const NAME = 'containerd';
 const DUMP = 'collector.runtime.containerd.goroutine';
@@ -16,8 +15,7 @@ export const containerdGoroutineCollector: OwnProcessor = {
   operation: 'containerd-goroutine-collector',
   does: 'makes containerd dump its goroutines (SIGUSR1) to a file',
   details:
-    'The value is the path of the file below `collected` of the state directory, readable by root ' +
-    'only; the newest files are retained. containerd writes the dump to its temporary directory and ' +
+    `The value is the path of ${FILE_PLACE} containerd writes the dump to its temporary directory and ` +
     'continues to run, so no approval is needed. The signal is sent only to a process that handles it.',
   reads: [],
   writes: [DUMP],
@@ -29,7 +27,7 @@ export const containerdGoroutineCollector: OwnProcessor = {
    * this is no action that somebody has to agree to. The signal is sent only to a process that catches
    * it, for it would end any other.
    */
-  async run(_, { node, settings, stop, stateFolder }) {
+  async run(_, { node, settings, stop, storeFile }) {
     const here = takeSnapshot(node, settings);
     const found = await attempt(dumpingProcess(here));
     if (!found.known) return failedWith(found.why);
@@ -44,7 +42,7 @@ export const containerdGoroutineCollector: OwnProcessor = {
     const dump = await attempt(newDump(here, file, { old, owner, stop }));
     if (!dump.known) return failedWith(dump.why);
     const bytes = Buffer.from(dump.value);
-    const stored = await storeFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
+    const stored = await storeFile({ kind: 'goroutines', name: `${NAME}.txt`, bytes });
     if (!stored.ok) return failedWith(`the dump cannot be stored: ${stored.why}`);
     return { succeeded: true, results: { [DUMP]: stored.value } };
   },

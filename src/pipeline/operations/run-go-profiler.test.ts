@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { certificates } from '../../../test/rig/certificates.ts';
+import { type StoredFile, storeFile } from '../../lib/state/stored-files.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { goProfiler } from './run-go-profiler.ts';
 
@@ -33,7 +34,12 @@ async function serve(handle: RequestListener, tls = false): Promise<string> {
 }
 
 function run(source: string, more: Readonly<Record<string, string>> = {}) {
-  const host = { timeoutMs: 5_000, stop: new AbortController().signal, stateFolder: home };
+  const host = {
+    timeoutMs: 5_000,
+    stop: new AbortController().signal,
+    stateFolder: home,
+    storeFile: (file: StoredFile) => storeFile(home, file),
+  };
   const input = { [`${ASKED}.type`]: 'Heap', [`${ASKED}.source`]: source, ...more };
   return goProfiler.run(input, host as unknown as ProcessorHost);
 }

@@ -1,7 +1,5 @@
 import { gunzipSync } from 'node:zlib';
 import { parseProfile } from '../../lib/go/profile.ts';
-import { STORED_FILES_MAX } from '../../lib/state/limits.ts';
-import { storeFile } from '../../lib/state/stored-files.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { failedWith, needed, type StepInput } from '../steps/operation-result.ts';
 import { type Asked, exchangeLimits, runExchange } from '../steps/run-exchange.ts';
@@ -11,13 +9,13 @@ import {
   PROFILE_UNPACKED_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
-import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
+import { FILE_PLACE, type OwnProcessor, type ProcessorHost } from './processor-host.ts';
 import { storedCredential } from './stored-credential.ts';
 
 const ASKED = 'param.diagnoser.runtime.go_profiler';
 const ENDPOINT = 'diagnoser.runtime.go_profiler.result.endpoint';
 
-const FILES_STAY = `no server is started: the file stays until ${STORED_FILES_MAX} newer ones are there`;
+const FILES_STAY = 'no server is started: the file stays on the node';
 const NO_SECRET = 'no Secret is read: put the token on the node, and name it in `credential`';
 
 export const goProfiler: OwnProcessor = {
@@ -26,8 +24,7 @@ export const goProfiler: OwnProcessor = {
   does: 'downloads a profile of a Go program (Profile, Heap or Goroutine) to a file',
   details:
     '`type` is Profile, Heap or Goroutine; `source` is a URL such as `http://127.0.0.1:6060`. The ' +
-    'endpoint is the path of the file below `collected` of the state directory, readable by root ' +
-    'only; the newest files are retained. Loopback addresses are allowed, link-local addresses are ' +
+    `endpoint is the path of ${FILE_PLACE} Loopback addresses are allowed, link-local addresses are ` +
     'not, and redirects are not followed. TLS is verified; `ca_bundle` has the CA certificates in ' +
     'PEM. Tokens are never read from a Secret: `credential` names a file in `credentials` of the ' +
     'state directory, `NAME.json` with `{"token": "…", "ca": "…", "addresses": ["https://…"]}`. The ' +
@@ -56,7 +53,7 @@ export const goProfiler: OwnProcessor = {
     if (!source) return failedWith(needed(`${ASKED}.source`, 'as in "http://127.0.0.1:6060"'));
     const base = baseOf(source);
     if ('wrong' in base) return failedWith(`${ASKED}.source ${base.wrong}`);
-    const { timeoutMs, stop, stateFolder } = host;
+    const { timeoutMs, stop } = host;
     const url = pageOf(base.url, type, timeoutMs);
     const token = await tokenFor(input, host, url);
     if ('none' in token) return failedWith(token.none);
@@ -69,7 +66,7 @@ export const goProfiler: OwnProcessor = {
     const flaw = flawOf(answer.bytes);
     if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
     const name = `${type.toLowerCase()}.pprof`;
-    const stored = await storeFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
+    const stored = await host.storeFile({ kind: 'go-profiles', name, bytes: answer.bytes });
     if (!stored.ok) return failedWith(`the profile cannot be stored: ${stored.why}`);
     return { succeeded: true, results: { [ENDPOINT]: stored.value } };
   },

@@ -1,5 +1,6 @@
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
+import type { StepFile } from '../steps/operation-result.ts';
 import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
 import type { Limited } from '../steps/run-http.ts';
 import type { CurrentDiagnosis } from '../steps/step-input.ts';
@@ -44,10 +45,13 @@ export function stepsOn(node: StepNode): RunStep {
     const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
     const wanted: Wanted[] = [];
+    const files: StepFile[] = [];
     const request = {
       timeoutMs,
       purpose,
       stop,
+      uid: diagnosis.uid,
+      onFile: (file: StepFile) => void files.push(file),
       consent: consent?.(diagnosis) ?? policyOf(diagnosis, wanted),
     };
     const run = async () => {
@@ -62,9 +66,12 @@ export function stepsOn(node: StepNode): RunStep {
     const ownSemaphore = own?.repairs && !isPlan ? repairing : reading;
     const semaphore = own ? ownSemaphore : processor.way === 'http' ? undefined : programs;
     const result = await failingAlone(semaphore ? semaphore.run(run, stop) : run(), stop);
-    return wanted.length > 0
-      ? { wanted, record: { actions: result.record?.actions ?? [] } }
-      : result;
+    // Also those of a step that failed afterwards.
+    const listed = files.length > 0 ? { files } : {};
+    if (wanted.length > 0) {
+      return { wanted, record: { actions: result.record?.actions ?? [], ...listed } };
+    }
+    return files.length > 0 ? { ...result, record: { ...result.record, files } } : result;
   };
 }
 

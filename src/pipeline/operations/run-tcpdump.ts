@@ -1,5 +1,4 @@
 import { type ProgramResult, runProgram, systemProgram } from '../../lib/process/run.ts';
-import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue, numberAt, textAt } from '../../lib/std/json.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { containers } from '../../node/evidence/containers/containers.ts';
@@ -17,7 +16,7 @@ import {
   PACKET_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
-import type { OwnProcessor } from './processor-host.ts';
+import { FILE_PLACE, type OwnProcessor } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.tcpdump_profiler';
 // With a capital letter, as every KubeDiag writes it.
@@ -35,8 +34,7 @@ export const tcpdumpProfiler: OwnProcessor = {
     'pod with the host network, because it would capture the traffic of others. `interface` is "any" ' +
     'by default, `filter` is a pcap filter, and `expiration_seconds` is the duration: 20 by default, at ' +
     'most the remaining time of the step. It ends early after 5,000 packets, of which it saves 1,500 ' +
-    'bytes each. The endpoint is the path of the file below `collected` of the state directory, readable ' +
-    'by root only; the newest files are retained. It needs `tcpdump` where KubeDiag runs.',
+    `bytes each. The endpoint is the path of ${FILE_PLACE} The step needs \`tcpdump\` where KubeDiag runs.`,
   reads: ['pod.namespace', 'pod.name'],
   mayRead: ['interface', 'filter', 'expiration_seconds'].map((name) => `${ASKED}.${name}`),
   unused: { [`${ASKED}.container`]: 'all containers of a pod share its network' },
@@ -90,7 +88,7 @@ export const tcpdumpProfiler: OwnProcessor = {
     const failure = failureTextOf(ended);
     if (failure !== undefined) return failedWith(`tcpdump: ${failure}`);
     const bytes = Buffer.concat(chunks);
-    const stored = await storeFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
+    const stored = await host.storeFile({ kind: 'captures', name: 'pod.pcap', bytes });
     if (!stored.ok) return failedWith(`the capture cannot be stored: ${stored.why}`);
     return { succeeded: true, results: { [ENDPOINT]: stored.value } };
   },

@@ -7,8 +7,13 @@ import type { StepReason, StepResult } from '../api/results.ts';
 /** What all steps so far found and were given: one flat map of texts. */
 export type StepInput = Readonly<Record<string, string>>;
 
-/** What a step of ours found or did, for the status beside its results. */
-export type StepRecord = Pick<DiagnosisStatus, 'findings' | 'plannedActions' | 'actions'>;
+/** A file that a step stored on the node. */
+export type StepFile = Omit<NonNullable<DiagnosisStatus['files']>[number], 'accessKey' | 'message'>;
+
+/** What a step of ours found, did or stored, for the status beside its results. */
+export type StepRecord = Pick<DiagnosisStatus, 'findings' | 'plannedActions' | 'actions'> & {
+  readonly files?: readonly StepFile[];
+};
 
 export type OperationResult = StepResult & { readonly record?: StepRecord };
 
