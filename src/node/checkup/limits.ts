@@ -4,8 +4,10 @@ export const PROBE_LOG_BYTES = 32 * 1024;
 /** The newest files of the kubelet's log that the probe reads. */
 export const PROBE_LOG_FILES_MAX = 2;
 
-/** How long the probe remembers where to read: a kubelet that starts opens its ports later. */
-export const PROBE_PLACES_MS = 60_000;
+/** How long the probe remembers where to read; the search costs more than the reads. */
+export const PROBE_PLACES_MS = 600_000;
+/** The same for places that may soon be others. */
+export const PROBE_NEW_PLACES_MS = 60_000;
 
 /**
  * Readers of the probe. One takes 0.1s of a processor, so one each 25s takes 4 millicores. A log that

@@ -5,6 +5,7 @@ import { linesIn } from '../evidence/logs/log-entries.ts';
 import { type NodeReader, ReadError } from '../model/node-reader.ts';
 import {
   PROBE_LOG_BYTES,
+  PROBE_NEW_PLACES_MS,
   PROBE_PLACES_MS,
   PROBE_READER_REST_MS,
   PROBE_SEARCH_MS,
@@ -252,6 +253,14 @@ test('where to read is found again only after a while', async () => {
   await probeAfter(0);
   expect((await probeAfter(PROBE_PLACES_MS - 1)).asked).not.toContain('folder');
   expect((await probeAfter(PROBE_PLACES_MS)).asked).toContain('folder');
+});
+
+test('as long as no page shows the health of the kubelet, the search comes again sooner', async () => {
+  const { become, probeAfter } = countedNode();
+  become(nodeWith((maker) => maker.set('kubelet', HEALTHZ, { failure: 'refused' })));
+  await probeAfter(0);
+  expect((await probeAfter(PROBE_NEW_PLACES_MS - 1)).asked).not.toContain('folder');
+  expect((await probeAfter(PROBE_NEW_PLACES_MS)).asked).toContain('folder');
 });
 
 test('an error that is not a failed read is a bug', async () => {

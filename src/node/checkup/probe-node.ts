@@ -14,7 +14,12 @@ import {
   originOf,
 } from '../model/node-reader.ts';
 import { originText } from '../model/origin.ts';
-import { PROBE_LOG_BYTES, PROBE_LOG_FILES_MAX, PROBE_PLACES_MS } from './limits.ts';
+import {
+  PROBE_LOG_BYTES,
+  PROBE_LOG_FILES_MAX,
+  PROBE_NEW_PLACES_MS,
+  PROBE_PLACES_MS,
+} from './limits.ts';
 import { ProbeBudget } from './probe-budget.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
@@ -55,7 +60,7 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     failure = found.known ? '' : found.error.failure;
   };
   const read = async ({ tables, node }: ProbedNode, state: string) => {
-    const isOld = places && node.now().getTime() - places.foundMs >= PROBE_PLACES_MS;
+    const isOld = places && node.now().getTime() - places.foundMs >= places.validMs;
     if (!places || isOld || state === GONE) await search(node);
     if (places) {
       // Before the log: what is written meanwhile is read the next time.
@@ -94,6 +99,7 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
 
 interface Places {
   readonly foundMs: number;
+  readonly validMs: number;
   readonly here: Kubelet;
   readonly logs: readonly LogPlace[];
   /** The tables show that it grows: it is the output of the process. */
@@ -114,13 +120,17 @@ async function findPlaces(snapshot: Snapshot): Promise<Places> {
   const logs = await logPlaces(snapshot);
   // /proc/812/fd/2
   const isOutput = (log: LogPlace) => 'file' in log && /^\/proc\/\d+\/fd\/[12]$/.test(log.file);
+  const healthPage = pages.find((page) => originText(originOf(page)) === url);
+  // Other log files are replaced by new ones, and a kubelet that starts opens its ports later.
+  const isLasting = healthPage && logs.every((log) => isOutput(log) || 'journal' in log);
   return {
     foundMs: snapshot.node.now().getTime(),
+    validMs: isLasting ? PROBE_PLACES_MS : PROBE_NEW_PLACES_MS,
     here,
     logs,
     hasVisibleLog: logs.every(isOutput),
     literals: literalsOf(signatures),
-    healthPage: pages.find((page) => originText(originOf(page)) === url),
+    healthPage,
   };
 }
 

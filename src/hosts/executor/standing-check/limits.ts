@@ -2,7 +2,7 @@
 export const PROBE_MS = 2_000;
 
 /** Between two checks of a node that does not change, spread so that nodes do not check together. */
-export const CHECK_INTERVAL_MS = { min: 50_000, max: 70_000 } as const;
+export const CHECK_INTERVAL_MS = { min: 75_000, max: 105_000 } as const;
 
 /** Between the end of a check and the next one, however often the node changes. */
 export const CHECK_GAP_MS = 2_000;
