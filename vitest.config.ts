@@ -22,7 +22,7 @@ export default defineConfig({
             'tools/**/*.test.ts',
             'test/**/*.test.ts',
           ],
-          exclude: ['kernel', 'runtime', 'trace', 'cluster'].map(
+          exclude: ['kernel', 'runtime', 'trace', 'apiserver', 'cluster'].map(
             (suite) => `**/*.${suite}.test.ts`,
           ),
           // By default one processor would be left idle: two files at a time on a small machine.
@@ -82,6 +82,18 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
+        },
+      },
+      {
+        // Asks a real API server, without a node.
+        test: {
+          name: 'apiserver',
+          isolate,
+          expect,
+          include: ['test/**/*.apiserver.test.ts'],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {

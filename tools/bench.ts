@@ -81,13 +81,22 @@ function buildIfOld(): void {
   execFileSync(process.execPath, text, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-const { values } = parseArgs({ options: { output: { type: 'string', short: 'o' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { output: { type: 'string', short: 'o' } },
+});
 if (values.output !== undefined && values.output !== 'json') {
   throw new Error(`-o ${values.output}: json is the only other output`);
 }
+const unknown = positionals.find((name) => groups.every((group) => group.name !== name));
+if (unknown !== undefined) {
+  const names = groups.map(({ name }) => `"${name}"`).join(', ');
+  throw new Error(`no group "${unknown}"; there are ${names}`);
+}
 buildIfOld();
 const rows: Row[] = [];
-for (const group of groups) {
+const isWanted = ({ name }: Group) => positionals.length === 0 || positionals.includes(name);
+for (const group of groups.filter(isWanted)) {
   if (process.stderr.isTTY) process.stderr.write(`measuring: ${group.name}\n`);
   rows.push(...(await rowsOf(group)));
 }

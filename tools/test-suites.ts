@@ -123,6 +123,7 @@ export const suites: readonly Suite[] = [
     needs: [root, namespaces, fuse, containerRuntime, journal, tcpdump],
     lane: 'sources',
   },
+  { name: 'apiserver', needs: [root, namespaces, kubernetes], lane: 'sources' },
   { name: 'kernel', needs: [root, namespaces, fuse, python, shells], lane: 'node' },
   { name: 'journeys', needs: [root, namespaces, fuse, python], lane: 'node' },
   { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], lane: 'cluster' },

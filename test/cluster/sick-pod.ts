@@ -1,11 +1,13 @@
 import { cp, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
 import { killIfThere } from '../../lab/process-mark.ts';
+import { until } from '../../lab/until.ts';
+import type { Cluster } from '../../tools/cluster/cluster.ts';
 import { containerProcess } from '../rig/container-process.ts';
-import type { SharedCluster } from './shared-cluster.ts';
 
-const SLOW = { timeout: 240_000, interval: 500 };
+const REFUSED_MS = 240_000;
+
+type WithPods = Pick<Cluster, 'node' | 'apply' | 'kubectl' | 'image'>;
 
 export interface SickPod {
   readonly name: string;
@@ -13,18 +15,26 @@ export interface SickPod {
   readonly mount: string;
 }
 
-/**
- * A pod whose container cannot start again, because the source of its subPath mount is gone. A new
- * version of its ConfigMap is written as the kubelet does it, only without a wait of a minute.
- */
+/** A pod whose container cannot start again, because the source of its subPath mount is gone. */
 export async function makeSickPod(
-  cluster: SharedCluster,
+  cluster: WithPods,
   nodeName: string,
   name: string,
 ): Promise<SickPod> {
-  const node = cluster.node(nodeName);
-  const volumeMounts = [{ name: 'settings', mountPath: '/settings', subPath: 'file' }];
+  await makeSubpathPod(cluster, nodeName, name);
+  const pod = await removeSubpathSource(cluster, nodeName, name);
+  await killContainer(cluster, name);
+  return pod;
+}
+
+/** A pod that runs, with a subPath volume. */
+export async function makeSubpathPod(
+  cluster: WithPods,
+  nodeName: string,
+  name: string,
+): Promise<void> {
   const { image } = cluster;
+  const volumeMounts = [{ name: 'settings', mountPath: '/settings', subPath: 'file' }];
   const metadata = { name: 'settings' };
   await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { file: 'a' } });
   await cluster.apply({
@@ -39,27 +49,40 @@ export async function makeSickPod(
     },
   });
   await cluster.kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=90s');
-  const podNow = async () =>
-    JSON.parse(await cluster.kubectl('get', 'pod', name, '-o=json')) as Pod;
-  const {
-    metadata: { uid },
-    status,
-  } = await podNow();
-  const pod = join(node.kubeletRoot, 'pods', uid);
+}
+
+/** Writes a new version of its ConfigMap as the kubelet does it, only without a wait of a minute. */
+export async function removeSubpathSource(
+  cluster: WithPods,
+  nodeName: string,
+  name: string,
+): Promise<SickPod> {
+  const node = cluster.node(nodeName);
+  const { metadata } = await podNow(cluster, name);
+  const pod = join(node.kubeletRoot, 'pods', metadata.uid);
   const volume = node.outside(join(pod, 'volumes/kubernetes.io~configmap/settings'));
   const before = await readlink(join(volume, '..data'));
   await cp(join(volume, before), join(volume, '..next'), { recursive: true });
   await symlink('..next', join(volume, '..data_tmp'));
   await rename(join(volume, '..data_tmp'), join(volume, '..data'));
   await rm(join(volume, before), { recursive: true });
+  return { name, mount: join(pod, 'volume-subpaths/settings/app/0') };
+}
+
+/** Returns when the kubelet has failed to start it again. */
+async function killContainer(cluster: WithPods, name: string): Promise<void> {
+  const { status } = await podNow(cluster, name);
   const id = status.containerStatuses?.[0]?.containerID.replace('containerd://', '') ?? '';
   killIfThere(containerProcess(id));
-  const waits = async () => {
-    const { waiting } = (await podNow()).status.containerStatuses?.[0]?.state ?? {};
-    return waiting?.reason;
+  const isRefused = async () => {
+    const { waiting } = (await podNow(cluster, name)).status.containerStatuses?.[0]?.state ?? {};
+    return /^(RunContainerError|CrashLoopBackOff)$/.test(waiting?.reason ?? '');
   };
-  await expect.poll(waits, SLOW).toMatch(/^(RunContainerError|CrashLoopBackOff)$/);
-  return { name, mount: join(pod, 'volume-subpaths/settings/app/0') };
+  await until(`the container of pod ${name} cannot start`, isRefused, REFUSED_MS);
+}
+
+async function podNow(cluster: WithPods, name: string): Promise<Pod> {
+  return JSON.parse(await cluster.kubectl('get', 'pod', name, '-o=json')) as Pod;
 }
 
 interface Pod {

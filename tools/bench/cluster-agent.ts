@@ -1,12 +1,20 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseAllDocuments } from 'yaml';
+import { install } from '../../test/cluster/installation.ts';
+import { makeSickPod } from '../../test/cluster/sick-pod.ts';
 import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { LAST_WITH_STALE_SUBPATH } from '../cluster/kubernetes-recipes.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
+import { publishedFaultRows } from './published-faults.ts';
 import { barred, type Row, shown } from './row.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const NODE = 'bench-node';
+/** The user's graph repairs a fault that newer kubelets repair themselves. */
+const NODES = { newNode: 'bench-new', oldNode: 'bench-old' };
+const MANIFEST = join(PROJECT, 'test/manifests/subpath-remount.yaml');
 const ROUNDS = 60;
 /** The first ones load code, and the API server warms up. */
 const WARM_UP = 10;
@@ -20,19 +28,17 @@ const TICKS_PER_SECOND = 100;
 export async function clusterAgentRows(scratch: string): Promise<readonly Row[]> {
   const cluster = await startCluster({
     name: `bench-${process.pid}`,
-    nodes: [{ name: NODE }],
+    nodes: [{ name: NODES.newNode }, { name: NODES.oldNode, kubelet: LAST_WITH_STALE_SUBPATH }],
     executable: EXECUTABLE,
     scratch: join(scratch, 'cluster'),
   });
   try {
-    const deploy = (path: string) => `--filename=${join(PROJECT, 'deploy', path)}`;
-    await cluster.kubectl('apply', '--server-side', deploy('crds'));
-    await cluster.kubectl('wait', '--for=condition=Established', deploy('crds'));
-    await cluster.kubectl('apply', deploy('kubediag.yaml'));
-    const rollout = ['rollout', 'status', '--namespace=kubediag', 'daemonset/kubediag-agent'];
-    await cluster.kubectl(...rollout, '--timeout=120s');
-    const pod = new AgentPod(cluster);
-    return [...(await idleRows(pod)), ...(await diagnosisRows(cluster, pod))];
+    await install(cluster);
+    return [
+      ...(await idleRows(new AgentPod(cluster, NODES.newNode))),
+      ...(await diagnosisRows(cluster)),
+      ...(await publishedFaultRows(cluster, NODES)),
+    ];
   } finally {
     await cluster.stop();
   }
@@ -57,18 +63,30 @@ async function idleRows(pod: AgentPod): Promise<readonly Row[]> {
   ];
 }
 
-async function diagnosisRows(cluster: Cluster, pod: AgentPod): Promise<readonly Row[]> {
+/** The graph of the user's manual: two collectors, the diagnoser and the recovery. */
+async function diagnosisRows(cluster: Cluster): Promise<readonly Row[]> {
+  const { oldNode } = NODES;
+  const pod = new AgentPod(cluster, oldNode);
+  const sick = await makeSickPod(cluster, oldNode, 'bench-sick');
+  const documents = parseAllDocuments(await readFile(MANIFEST, 'utf8')).map((each) => each.toJS());
+  const objects = documents as readonly { readonly kind: string }[];
+  await cluster.apply(...objects.filter(({ kind }) => kind !== 'Diagnosis'));
   const script = join(PROJECT, 'tools/bench/diagnosis-times.ts');
   const before = await pod.requests();
-  const command = [process.execPath, script, cluster.kubeconfig, NODE, String(WARM_UP + ROUNDS)];
-  const { stdout, stderr, code } = await cluster.run(command, { limitMs: 300_000 });
+  const set = 'subpath-remount-op-set';
+  const all = String(WARM_UP + ROUNDS);
+  const words = [script, cluster.kubeconfig, oldNode, sick.name, set, all];
+  const { stdout, stderr, code } = await cluster.run([process.execPath, ...words], {
+    limitMs: 300_000,
+  });
   if (code !== 0) throw new Error(stderr);
   const after = await pod.requests();
   const times = (JSON.parse(stdout) as number[]).slice(WARM_UP).toSorted((a, b) => a - b);
   const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
   // The renewals of the Lease are among them.
   const writes = (after.writes - before.writes) / (WARM_UP + ROUNDS);
-  const title = 'Diagnosis of four steps in the agent pod, created to Succeeded';
+  await cluster.kubectl('delete', 'pod', sick.name, '--wait');
+  const title = "Diagnosis of the user's graph in the agent pod, created to Succeeded";
   return [
     barred(`${title}, p50`, at(0.5), 'ms', { under: 400 }),
     barred(`${title}, p99`, at(0.99), 'ms', { under: 1_000 }),
@@ -80,9 +98,11 @@ type Container = 'agent' | 'executor';
 
 class AgentPod {
   readonly #cluster: Cluster;
+  readonly #node: string;
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: Cluster, node: string) {
     this.#cluster = cluster;
+    this.#node = node;
   }
 
   async requests(): Promise<{ readonly all: number; readonly writes: number }> {
@@ -125,14 +145,15 @@ class AgentPod {
     return sum;
   }
 
-  #exec(container: Container, script: string): Promise<string> {
+  async #exec(container: Container, script: string): Promise<string> {
     const place = ['--namespace=kubediag', `--container=${container}`];
-    const exec = ['exec', ...place, 'daemonset/kubediag-agent', '--', 'sh', '-c', script];
+    const exec = ['exec', ...place, await this.#name(), '--', 'sh', '-c', script];
     return this.#cluster.kubectl(...exec);
   }
 
   #name(): Promise<string> {
+    const here = `--field-selector=spec.nodeName=${this.#node}`;
     const name = '-o=jsonpath={.items[0].metadata.name}';
-    return this.#cluster.kubectl('get', 'pods', '--namespace=kubediag', name);
+    return this.#cluster.kubectl('get', 'pods', '--namespace=kubediag', here, name);
   }
 }
