@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { agentRows } from './bench/agent.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
-import { clusterAgentRows } from './bench/cluster-agent.ts';
+import { clusterAgentRows, nodeConditionRows } from './bench/cluster-agent.ts';
 import { diagnosisRateRows } from './bench/diagnosis-rate.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
@@ -42,6 +42,11 @@ const groups: readonly Group[] = [
     name: 'agent pod',
     needs: [root, namespaces, kubernetes],
     rows: () => inScratch(clusterAgentRows),
+  },
+  {
+    name: 'node condition',
+    needs: [root, namespaces, fuse, kubernetes],
+    rows: () => inScratch(nodeConditionRows),
   },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];

@@ -34,14 +34,8 @@ export async function publishedFaultRows(
   { newNode, oldNode }: { readonly newNode: string; readonly oldNode: string },
 ): Promise<readonly Row[]> {
   const node = cluster.node(newNode);
-  const { kubelet } = node.parts;
   const pod = 'bench-published';
   const faults: readonly MadeFault[] = [
-    {
-      ...{ fault: 'kubelet-not-running', nodeName: newNode, barSeconds: 5 },
-      make: () => kubelet.stop(),
-      cure: () => kubelet.start(),
-    },
     {
       ...{ fault: 'stale-subpath-mount', nodeName: oldNode, barSeconds: 5 },
       prepare: () => makeSubpathPod(cluster, oldNode, pod),
