@@ -104,6 +104,11 @@ export const badManifests: readonly (readonly [string, unknown, string])[] = [
     'spec.adjacencyList: 1 entry: use at least 2',
   ],
   [
+    'an empty graph',
+    fixture('OperationSet', { adjacencyList: [] }),
+    'spec.adjacencyList: 0 entries: use at least 2',
+  ],
+  [
     'no node',
     diagnosis({ nodeName: '' }),
     'spec: no target: set nodeName, podReference or targetSelector',

@@ -92,6 +92,36 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   await expect(cluster.kubectl(...refused)).rejects.toThrow('Unsupported value: "Done"');
 });
 
+it('lets nobody change what a Diagnosis is about, but stop it, approve it and set its times', async () => {
+  const pod = { podReference: { namespace: 'default', name: 'web-0' } };
+  const spec = { operationSet: 'a', ...pod, recovery: 'Approval' };
+  await cluster.apply({ ...fixture('Diagnosis', spec), metadata: { name: 'fixed' } });
+  const patch = (change: object) => {
+    const text = JSON.stringify({ spec: change });
+    return cluster.run(['kubectl', 'patch', 'diag', 'fixed', '--type=merge', `--patch=${text}`]);
+  };
+  const other = 'cannot be changed';
+  for (const [change, message] of [
+    [{ operationSet: 'b' }, `operationSet ${other}: create another Diagnosis`],
+    [{ podReference: { name: 'web-1' } }, `podReference ${other}`],
+    [{ podReference: null, nodeName: 'a' }, `podReference ${other}`],
+    [{ parameters: { a: 'b' } }, `parameters ${other}`],
+    [{ targetSelector: { nodeNames: ['a'] } }, `targetSelector ${other}`],
+    [{ recovery: 'Automatic' }, `recovery ${other}`],
+    [{ recovery: null }, `recovery ${other}`],
+    [{ dryRun: true }, `dryRun ${other}`],
+  ] as const) {
+    const { code, stderr } = await patch(change);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+  }
+  const times = { deadlineSeconds: 60, ttlSecondsAfterFinished: 60 };
+  for (const change of [{ nodeName: 'a' }, { approvedPlan: 'p' }, { suspend: true }, times]) {
+    expect(await patch(change)).toMatchObject({ code: 0 });
+  }
+  expect((await patch({ nodeName: 'b' })).stderr).toContain(`nodeName ${other} once it is set`);
+  expect(await patch({ cancel: true })).toMatchObject({ code: 0 });
+});
+
 it('is structural, has no warning, and describes every field', async () => {
   // Every warning of the API server would be on the error output.
   const apply = ['kubectl', 'apply', '--server-side', '--force-conflicts', `--filename=${CRDS}`];

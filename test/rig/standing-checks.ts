@@ -1,4 +1,5 @@
 import { StandingCheck } from '../../src/hosts/executor/standing-check/standing-check.ts';
+import { CheckMemory } from '../../src/node/checkup/check-memory.ts';
 import { faults } from '../../src/node/faults/index.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
 import type { NodeCheck } from '../../src/pipeline/channel/node-check.ts';
@@ -22,7 +23,7 @@ const print = (check: NodeCheck) => {
 const { signal: stop } = new AbortController();
 const openNode = () => node;
 const standing = new StandingCheck({
-  ...{ openNode, tables: node, faults, settings: {} },
+  ...{ openNode, tables: node, faults, settings: {}, memory: new CheckMemory() },
   ...{ onCheck: print, stop },
 });
 for (let count = Number(process.argv[2]); count > 0; count -= 1) await standing.checkOnce(node);

@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { until } from '../../lab/until.ts';
+import { messageOf } from '../../src/lib/std/message-of.ts';
 import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
 import { mountHungVolume } from '../../test/cluster/hung-volume.ts';
 import { makeSubpathPod, removeSubpathSource } from '../../test/cluster/sick-pod.ts';
 import { makeUnloggedContainer } from '../../test/cluster/unlogged-container.ts';
 import { setUpWorkingFolder } from '../../test/cluster/working-folder.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { barred, type Row } from './row.ts';
+import { barred, failed, type Row } from './row.ts';
 
 const SCRIPT = join(import.meta.dirname, 'condition-changes.ts');
 const ORPHAN = '3c9d1f60-7b7e-4f0c-a1de-52c8f4e6b039';
@@ -52,12 +53,19 @@ export async function publishedFaultRows(
         ),
     },
     {
-      ...{ fault: 'dead-volume-mount', nodeName: newNode, barSeconds: 15 },
-      make: () => mountHungVolume(node, ORPHAN, 'kubernetes.io~cephfs/data'),
+      ...{ fault: 'dead-volume-mount', nodeName: oldNode, barSeconds: 15 },
+      make: () => mountHungVolume(cluster.node(oldNode), ORPHAN, 'kubernetes.io~cephfs/data'),
     },
   ];
   const rows: Row[] = [];
-  for (const fault of faults) rows.push(...(await rowsOf(cluster, fault)));
+  for (const fault of faults) {
+    try {
+      rows.push(...(await rowsOf(cluster, fault)));
+    } catch (error) {
+      // The others are still worth measuring.
+      rows.push(failed(`${fault.fault}: condition of the node`, messageOf(error)));
+    }
+  }
   return rows;
 }
 
@@ -86,6 +94,9 @@ async function rowsOf(
 }
 
 async function repair(cluster: Cluster, nodeName: string, fault: string): Promise<void> {
+  // What does no harm yet is not repaired.
+  const isActive = '--for=jsonpath={.status.state}=active';
+  await cluster.kubectl('wait', `nodereport/${nodeName}`, isActive, '--timeout=120s');
   await cluster.apply({
     apiVersion: API_VERSION,
     kind: 'Diagnosis',

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../lib/std/is-loopback.ts';
+import { textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { Failure } from '../../node/model/action.ts';
@@ -17,6 +18,7 @@ import { kubeStore } from '../../pipeline/kube/kube-store.ts';
 import { keepLease, Lease } from '../../pipeline/kube/lease.ts';
 import type { BuiltIns } from '../../pipeline/steps/built-ins.ts';
 import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
+import type { StoredObject } from '../../pipeline/store/store.ts';
 import { StoreError } from '../../pipeline/store/store-error.ts';
 import { counter, gauge, metricsText } from '../web/metrics.ts';
 import { RunMetrics } from '../web/run-metrics.ts';
@@ -218,7 +220,10 @@ class Agent {
       shutdown: this.#stop,
       onSeen: (event) => this.#keys.see(event),
       onError: (message) => this.#listener.onMessage(message),
-      onEnded: (object) => this.#metrics.ended(object),
+      onEnded: (object) => {
+        this.#metrics.ended(object);
+        this.#listener.onMessage(endText(object));
+      },
     });
   }
 
@@ -303,6 +308,12 @@ function withoutWaiting(results: LargeResults, stop: AbortSignal): LargeResults 
       };
     },
   };
+}
+
+// Diagnosis default/web: Succeeded, Repaired
+function endText({ metadata: { namespace, name }, status }: StoredObject): string {
+  const end = [textAt(status, 'phase'), textAt(status, 'result')].filter((each) => each);
+  return `Diagnosis ${namespace}/${name}: ${end.join(', ')}`;
 }
 
 // http://10.244.1.7:8090, http://[fd00::7]:8090

@@ -1,8 +1,11 @@
 import { prepareFolder, tried } from '../../lib/state/state-folder.ts';
+import { CheckMemory } from '../../node/checkup/check-memory.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { Failure } from '../../node/model/action.ts';
 import { connectToAgent } from '../../pipeline/channel/connect-to-agent.ts';
 import { PROTOCOL } from '../../pipeline/channel/messages.ts';
+import type { ActionRecord } from '../../pipeline/steps/action-text.ts';
+import type { StepToRun } from '../../pipeline/steps/step-to-run.ts';
 import { openKernelTables, openLiveNode } from '../local-node/open-live-node.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
@@ -39,7 +42,10 @@ export async function runExecutor(
   const { onEvent } = listener;
   const policy = policyFrom(policyFile, (each) => onEvent(policyText(each)));
   await policy();
-  const work = nodeWork({ node, nodeName, policy, stop, listener });
+  const memory = new CheckMemory();
+  // Steps need the version of the kubelet too, and running its program takes longer than most of them.
+  const known = { ...node, seenSettings: () => memory.version() };
+  const work = nodeWork({ node: known, nodeName, policy, stop, listener });
   const link = connectToAgent({
     socketPath,
     stop,
@@ -53,8 +59,9 @@ export async function runExecutor(
       ...work,
       runStep: async (step) => {
         const outcome = await work.runStep(step);
-        const acted = 'record' in outcome && outcome.record?.actions !== undefined;
-        if (acted) standing.checkSoon(`step ${step.name} has acted`);
+        const { actions = [] } = outcome.record ?? {};
+        for (const action of actions) onEvent(actionText(step, action));
+        if (actions.length > 0) standing.checkSoon(`step ${step.name} has acted`);
         return outcome;
       },
     },
@@ -66,10 +73,19 @@ export async function runExecutor(
     tables: openKernelTables(node.access),
     faults,
     settings: node.settings,
+    memory,
     onCheck: link.publish,
     onBegin: (why) => listener.detail(() => `check of the node: ${why}\n`),
     stop,
   });
   await Promise.all([link.ended, standing.run()]);
   return undefined;
+}
+
+// Diagnosis default/web, step stale-subpath-mount-recover: unmount /var/...: done, journal entry 7
+function actionText({ name, diagnosis }: StepToRun, action: ActionRecord): string {
+  const { kind, description = kind, state = 'not performed', journalEntry } = action;
+  const entry = journalEntry === undefined ? '' : `, journal entry ${journalEntry}`;
+  const of = `Diagnosis ${diagnosis.namespace}/${diagnosis.name}, step ${name}`;
+  return `${of}: ${description}: ${state}${entry}`;
 }

@@ -14,9 +14,15 @@ import { type NodeAccess, ownCommand } from './open-live-node.ts';
 export interface ManagedNode {
   readonly access: NodeAccess;
   readonly settings: SnapshotOptions;
+  /** What earlier checks have found out, asked for each step and each repair. */
+  readonly seenSettings?: () => SnapshotOptions;
   readonly stateFolder: string;
   /** What may be repaired, asked before each repair. Absent: everything, as often as wanted. */
   readonly repairLimits?: () => Promise<Pick<RepairOptions, 'permitted' | 'actionsPerHour'>>;
+}
+
+export function settingsNow({ settings, seenSettings }: ManagedNode): SnapshotOptions {
+  return { ...settings, ...seenSettings?.() };
 }
 
 /** Opens the repair. The caller leaves the node open until the repair is closed. */
@@ -29,10 +35,9 @@ export async function dryRunOn(node: LiveNode, managed: ManagedNode): Promise<Op
   return openDryRun(await repairOptions(node, managed));
 }
 
-async function repairOptions(
-  node: LiveNode,
-  { access, settings, stateFolder, repairLimits }: ManagedNode,
-): Promise<RepairOptions> {
+async function repairOptions(node: LiveNode, managed: ManagedNode): Promise<RepairOptions> {
+  const { access, stateFolder, repairLimits } = managed;
+  const settings = settingsNow(managed);
   return {
     stateFolder,
     hostRoot: access.hostRoot,

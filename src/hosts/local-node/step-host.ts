@@ -7,7 +7,7 @@ import type { Settled } from '../../node/repair/settle-unfinished.ts';
 import type { WithHost } from '../../pipeline/operations/processor-host.ts';
 import { earlierActions } from './earlier-actions.ts';
 import { openLiveNode } from './open-live-node.ts';
-import { type ManagedNode, openRepairOn } from './open-repair.ts';
+import { type ManagedNode, openRepairOn, settingsNow } from './open-repair.ts';
 import { bundleNameOf, bundleOf, saveBundle } from './save-bundle.ts';
 
 export interface StepListener extends CheckListener {
@@ -19,7 +19,7 @@ export interface StepListener extends CheckListener {
 
 /** Opens this node for each step, until its deadline; an action that has started is finished. */
 export function stepHosts(managed: ManagedNode, listener: StepListener): WithHost {
-  const { access, settings, stateFolder } = managed;
+  const { access, stateFolder } = managed;
   return async ({ timeoutMs, consent, stop, purpose }, use) => {
     const node = openLiveNode(access);
     const acting = openLiveNode(access);
@@ -33,7 +33,7 @@ export function stepHosts(managed: ManagedNode, listener: StepListener): WithHos
     try {
       return await use({
         node,
-        settings,
+        settings: settingsNow(managed),
         listener,
         saveEvidence: (checked, id) =>
           saveBundle(bundleOf(checked), stateFolder, bundleNameOf(checked.report, id)),

@@ -28,9 +28,14 @@ export class CheckMemory {
     const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first] as const);
     return {
       ...settings,
+      ...this.version(),
       ...(waits.length > 0 ? { [seenWaits.name]: Object.fromEntries(waits) } : {}),
-      ...(this.#printed ? { [printedVersion.name]: this.#printed } : {}),
     };
+  }
+
+  /** The setting that holds the version of the kubelet: also for others than the next check. */
+  version(): SnapshotOptions {
+    return this.#printed ? { [printedVersion.name]: this.#printed } : {};
   }
 
   /** Reads only the recording: what the check has not read, it has not seen. */

@@ -17,7 +17,17 @@ import { PLAN_CHARACTERS_MAX, RETENTION_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from 
 import { observedGeneration } from './operation.ts';
 import { graphPaths, path } from './operation-set.ts';
 import { type DiagnosisResult, meaningsOf, RESULTS, STEP_REASONS } from './results.ts';
-import { ruled } from './rules.ts';
+import { type ChangeRule, ruled } from './rules.ts';
+
+/** Somebody may have approved what it says, and its status describes it. */
+function unchanged(field: string): ChangeRule {
+  const [now, before] = [`self.${field}`, `oldSelf.${field}`];
+  return {
+    cel: `has(${now}) == has(${before}) && (!has(${now}) || ${now} == ${before})`,
+    what: `${field} cannot be changed`,
+    fix: 'create another Diagnosis',
+  };
+}
 
 export const diagnosisSpec = ruled(
   z.object({
@@ -47,7 +57,9 @@ export const diagnosisSpec = ruled(
       .int()
       .min(0)
       .max(RETENTION_SECONDS_MAX)
-      .describe('Seconds after its end until the Diagnosis is deleted.')
+      .describe(
+        'Seconds after its end until the Diagnosis is deleted. Agents of a cluster do not delete Diagnoses.',
+      )
       .exactOptional(),
     approvedPlan: text
       .max(PLAN_CHARACTERS_MAX)
@@ -70,6 +82,16 @@ export const diagnosisSpec = ruled(
       cel: "(has(self.nodeName) && self.nodeName != '') || has(self.podReference) || has(self.targetSelector)",
       what: 'no target',
       fix: 'set nodeName, podReference or targetSelector',
+    },
+  ],
+  [
+    ...['operationSet', 'podReference', 'parameters', 'targetSelector', 'recovery', 'dryRun'].map(
+      unchanged,
+    ),
+    {
+      cel: "!has(oldSelf.nodeName) || oldSelf.nodeName == '' || (has(self.nodeName) && self.nodeName == oldSelf.nodeName)",
+      what: 'nodeName cannot be changed once it is set',
+      fix: 'create another Diagnosis',
     },
   ],
 );
@@ -193,7 +215,7 @@ export const diagnosisStatus = z
         }),
       )
       .describe(
-        'Files that steps stored on the node: profiles, captures, dumps, and bundles with evidence. They are deleted with the Diagnosis.',
+        'Files that steps stored on the node: profiles, captures, dumps, and bundles with evidence. The agent serves them until the Diagnosis is deleted.',
       )
       .exactOptional(),
     filesNotListed: count.describe('Number of files left out.').exactOptional(),

@@ -39,7 +39,7 @@ const AT = 'self[h + t + u]';
  */
 const SEEN_BY_THE_SERVER = [
   [
-    "(!has(self[0].operation) || self[0].operation == '') && (!has(self[0].dependences) || size(self[0].dependences) == 0)",
+    "size(self) == 0 || (!has(self[0].operation) || self[0].operation == '') && (!has(self[0].dependences) || size(self[0].dependences) == 0)",
     'the first node is the start and runs nothing: remove its operation and dependences',
   ],
   [
@@ -55,7 +55,7 @@ const SEEN_BY_THE_SERVER = [
     'a node leads to itself: remove its own position from "to"',
   ],
   [
-    'has(self[0].to) && size(self[0].to) > 0',
+    'size(self) == 0 || (has(self[0].to) && size(self[0].to) > 0)',
     'the first node leads nowhere, so that no step runs: add "to: [1]" to it',
   ],
 ].map(([rule, message]) => ({ rule, message }));

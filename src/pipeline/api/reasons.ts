@@ -26,9 +26,8 @@ export const CONDITION_REASONS = {
   },
   OperationSetNotReady: {
     type: 'OperationSetNotReady',
-    message:
-      'OperationSet is not ready because the graph has not been updated according to the latest specification',
-    means: 'The graph has no paths; see the conditions of the OperationSet.',
+    message: 'OperationSet is not ready because NAME',
+    means: 'The graph has a problem, for example a cycle; the message says which.',
   },
   OperationSetChanged: {
     type: 'OperationSetChanged',

@@ -14,11 +14,15 @@ export interface Rule<T> {
   readonly at?: readonly string[];
 }
 
+/** A rule for a change, in CEL only: it needs the value before. */
+export type ChangeRule = Required<Pick<Rule<never>, 'cel' | 'what' | 'fix'>>;
+
 /** A schema with rules and with the description that `kubectl explain` shows. */
 export function ruled<S extends z.ZodType>(
   schema: S,
   description: string,
   rules: readonly Rule<z.output<S>>[],
+  changeRules: readonly ChangeRule[] = [],
 ): S {
   const checked = rules.reduce<z.ZodType>(
     (soFar, { holds, what, fix, at = [] }) =>
@@ -29,7 +33,7 @@ export function ruled<S extends z.ZodType>(
       }),
     schema,
   );
-  const validations = rules.flatMap(({ cel, what, fix }) =>
+  const validations = [...rules, ...changeRules].flatMap(({ cel, what, fix }) =>
     cel === undefined ? [] : [{ rule: cel, message: `${what}: ${fix}` }],
   );
   const extra = validations.length === 0 ? {} : { 'x-kubernetes-validations': validations };

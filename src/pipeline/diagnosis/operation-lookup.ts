@@ -75,8 +75,7 @@ function withoutOwnAddress(processor: Processor, isHere: IsHere): Processor {
 
 /** From the spec; the status may be outdated. */
 function seenSet(list: readonly GraphNode[]): SeenSet {
-  if (checkGraph(list).some(({ severity }) => severity === 'problem')) {
-    return { state: 'not-ready' };
-  }
+  const problem = checkGraph(list).find(({ severity }) => severity === 'problem');
+  if (problem) return { state: 'not-ready', why: `${problem.what}: ${problem.fix}` };
   return { state: 'ready', hash: adjacencyHash(list), paths: pathsOf(list) };
 }

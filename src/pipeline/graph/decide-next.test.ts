@@ -237,10 +237,14 @@ describe('waits for missing objects up to a limit', () => {
 
   test.each([
     [{ state: 'missing' }, 'OperationSet set not found', 'OperationSetNotFound'],
-    [{ state: 'not-ready' }, 'OperationSet set is not ready', 'OperationSetNotReady'],
+    [
+      { state: 'not-ready', why: 'a cycle' },
+      'OperationSet set is not ready: a cycle',
+      'OperationSetNotReady',
+    ],
     [
       { state: 'ready', hash: 'x', paths: [] },
-      'OperationSet set is not ready',
+      'OperationSet set is not ready: its graph has no path',
       'OperationSetNotReady',
     ],
   ] satisfies readonly (readonly [SeenSet, string, string])[])('%o', (set, waits, reason) => {

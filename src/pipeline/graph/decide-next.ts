@@ -10,7 +10,7 @@ import type { GraphPath } from './paths.ts';
 /** The OperationSet as it is now. The hash is computed from its spec; its label may be wrong. */
 export type SeenSet =
   | { readonly state: 'missing' }
-  | { readonly state: 'not-ready' }
+  | { readonly state: 'not-ready'; readonly why: string }
   | { readonly state: 'ready'; readonly hash: string; readonly paths: readonly GraphPath[] };
 
 /** Everything that the next step depends on. */
@@ -86,8 +86,9 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
     return waitOr(`OperationSet ${name} not found`, failed);
   }
   if (set.state === 'not-ready' || set.paths.length === 0) {
-    const failed = () => failedFor(status, 'OperationSetNotReady', now);
-    return waitOr(`OperationSet ${spec.operationSet} is not ready`, failed);
+    const why = set.state === 'not-ready' ? set.why : 'its graph has no path';
+    const failed = () => failedFor(status, 'OperationSetNotReady', now, why);
+    return waitOr(`OperationSet ${spec.operationSet} is not ready: ${why}`, failed);
   }
   const { checkpoint } = status;
   if (!checkpoint) {

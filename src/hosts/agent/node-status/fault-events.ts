@@ -2,7 +2,7 @@ import { counted } from '../../../lib/std/counted.ts';
 import { cutSentence } from '../../../lib/std/cut-sentence.ts';
 import { EVENT_CHARACTERS_MAX } from './limits.ts';
 import { type KnownFinding, type NodeState, stateRank } from './node-state.ts';
-import { faultReason, summaryOf } from './published-state.ts';
+import { adviceFor, faultReason, summaryOf } from './published-state.ts';
 
 /** An Event about a fault of the node, or of a pod on it. */
 export interface FaultEvent {
@@ -69,7 +69,8 @@ function podOf({ detail }: KnownFinding): EventPod | undefined {
 }
 
 function foundEvent({ fault, pod, worst, size }: Group): FaultEvent {
-  const more = size === 1 ? '' : ` ${counted(size - 1, 'more finding')}.`;
+  const count = size === 1 ? '' : ` ${counted(size - 1, 'more finding')}.`;
+  const more = `${count}${adviceFor(worst)}`;
   const summary = cutSentence(summaryOf(worst), EVENT_CHARACTERS_MAX - more.length);
   const note = `${summary}${more}`;
   return { type: 'Warning', reason: faultReason(fault), action: 'Found', note, pod };

@@ -17,11 +17,11 @@ export const RETURNED_ABSENT_MS = 60_000;
 /** Findings that are remembered after they were gone. */
 export const GONE_FINDINGS_MAX = 1_000;
 
-/** The message of the condition: one or two sentences, for `kubectl describe node`. */
-export const CONDITION_CHARACTERS_MAX = 400;
+/** The message of the condition: what is wrong and what to do, for `kubectl describe node`. */
+export const CONDITION_CHARACTERS_MAX = 550;
 
 /** The API server refuses notes of more than 1,024 bytes. */
-export const EVENT_CHARACTERS_MAX = 500;
+export const EVENT_CHARACTERS_MAX = 600;
 
 /** How often an unchanged NodeReport and condition are written again, so that they are seen to be new. */
 export const HEARTBEAT_MS = 300_000;

@@ -79,7 +79,9 @@ describe('an agent', () => {
       type: 'NodeFault',
       status: 'True',
       reason: 'StaleSubpathMount',
-      message: 'Container app of pod web-0 cannot start.',
+      message: expect.stringMatching(
+        /^Container app of pod web-0 cannot start[.] What to do: create /,
+      ),
       lastTransitionTime: '2026-11-16T10:00:00.000Z',
       lastHeartbeatTime: '2026-11-16T10:00:00.000Z',
     });

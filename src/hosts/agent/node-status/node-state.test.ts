@@ -22,6 +22,10 @@ const CLEAR = checkOf();
 const FOUND = checkOf(finding());
 const UNKNOWN = checkOf(unknown());
 
+const ADVICE =
+  ' What to do: create a Diagnosis of the node with operationSet stale-subpath-mount; kubectl describe ' +
+  'nodereport shows the proof.';
+
 describe('a finding', () => {
   test('appears with the first check that has it, and is gone after two that have not', () => {
     const seen = states([CLEAR, FOUND, CLEAR, CLEAR]);
@@ -157,7 +161,7 @@ describe('what is published', () => {
     expect(conditionOf(state)).toEqual({
       status: 'True',
       reason: 'StaleSubpathMount',
-      message: 'Container app of pod web-0 cannot start. 1 more finding.',
+      message: `Container app of pod web-0 cannot start. 1 more finding.${ADVICE}`,
     });
   });
 
@@ -176,11 +180,14 @@ describe('what is published', () => {
     expect(cured.map(statusOf)).toEqual(['True', 'False']);
   });
 
-  test('is another report only when more than times and texts have changed', () => {
-    const later = checkOf({ ...FOUND, time: '2026-11-16T10:01:00Z', durationMs: 7 });
-    const other = checkOf(finding({ summary: 'Tried 4 times.' }));
-    const [first, ...same] = states([FOUND, later, other]).map(reportOf).map(substanceOf);
-    expect(same).toEqual([first, first]);
+  test('is another report only when more than times and numbers have changed', () => {
+    const tried = (summary: string) => checkOf(finding({ summary }));
+    const later = { ...tried('Tried 12 times.'), time: '2026-11-16T10:01:00Z', durationMs: 7 };
+    const [first, same, other] = states([tried('Tried 4 times.'), later, tried('It runs.')])
+      .map(reportOf)
+      .map(substanceOf);
+    expect(same).toBe(first);
+    expect(other).not.toBe(first);
     expect(substanceOf(reportOf(state))).not.toBe(first);
   });
 
@@ -192,7 +199,7 @@ describe('what is published', () => {
     const cleared = { type: 'Normal', reason: 'StaleSubpathMountCleared', action: 'Cleared' };
     expect(events).toMatchObject([
       [
-        { ...found, pod: undefined, note: 'Container app of pod web-0 cannot start.' },
+        { ...found, pod: undefined, note: `Container app of pod web-0 cannot start.${ADVICE}` },
         { ...found, pod },
       ],
       [],

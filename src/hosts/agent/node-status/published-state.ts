@@ -23,7 +23,8 @@ export function conditionOf(state: NodeState): NodeFaultCondition | undefined {
   if (!check || !verdict) return undefined;
   const [worst, ...others] = findings.values();
   if (worst) {
-    const more = others.length === 0 ? '' : ` ${counted(others.length, 'more finding')}.`;
+    const count = others.length === 0 ? '' : ` ${counted(others.length, 'more finding')}.`;
+    const more = `${count}${adviceFor(worst)}`;
     const summaryMax = CONDITION_CHARACTERS_MAX - more.length;
     return {
       status: 'True',
@@ -44,6 +45,12 @@ export function conditionOf(state: NodeState): NodeFaultCondition | undefined {
 /** "StaleSubpathMount" for the fault stale-subpath-mount. */
 export function faultReason(fault: string): string {
   return fault.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+}
+
+/** There is a built-in OperationSet for each fault. */
+export function adviceFor({ fault }: KnownFinding): string {
+  const advice = `What to do: create a Diagnosis of the node with operationSet ${fault}`;
+  return ` ${advice}; kubectl describe nodereport shows the proof.`;
 }
 
 export function summaryOf({ fault, state, detail }: KnownFinding): string {
@@ -139,8 +146,8 @@ export function knownFindings(
 }
 
 /**
- * What makes a report another one. Texts may change with every check (times, numbers of retries):
- * they are published with the next change or heartbeat, and so is what is harmless.
+ * What makes a report another one. Numbers in texts may change with every check (times, retries): they
+ * are published with the next change or heartbeat, and so is what is harmless.
  */
 export function substanceOf(report: NodeReportStatus | undefined): string {
   const { findings = [], unknowns = [], counts, ...rest } = report ?? {};
@@ -148,7 +155,10 @@ export function substanceOf(report: NodeReportStatus | undefined): string {
   return JSON.stringify([
     lasting,
     { ...counts, benign: undefined },
-    findings.map(({ fault, id, state, reason }) => [fault, id, state, reason]),
+    findings.map(({ fault, id, state, reason, summary = '' }) => [
+      ...[fault, id, state, reason],
+      summary.replace(/\d+/g, '0'),
+    ]),
     unknowns.map(({ fault }) => fault),
   ]);
 }

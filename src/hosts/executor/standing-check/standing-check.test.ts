@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { nodes as crashed } from '../../../../test/faults/kubelet-not-running.ts';
 import { nodeNamed } from '../../../../test/synthetic-node.ts';
+import { CheckMemory } from '../../../node/checkup/check-memory.ts';
 import { kubeletNotRunning } from '../../../node/faults/kubelet-not-running/fault.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
@@ -51,7 +52,7 @@ test('a change is checked at once, and a cure is confirmed by a second check', a
   const tables = openNode();
   const faults = [kubeletNotRunning];
   const standing = new StandingCheck({
-    ...{ openNode, tables, faults, settings: {}, stop: stopping.signal },
+    ...{ openNode, tables, faults, settings: {}, memory: new CheckMemory(), stop: stopping.signal },
     onCheck: (check) => void checks.push(check),
     onBegin: (why) => void begun.push(why),
   });

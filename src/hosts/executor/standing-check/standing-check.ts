@@ -1,4 +1,4 @@
-import { CheckMemory } from '../../../node/checkup/check-memory.ts';
+import type { CheckMemory } from '../../../node/checkup/check-memory.ts';
 import { createProbe } from '../../../node/checkup/probe-node.ts';
 import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
@@ -24,6 +24,7 @@ export interface StandingCheckOptions {
   readonly tables: NodeReader;
   readonly faults: readonly AnyFault[];
   readonly settings: SnapshotOptions;
+  readonly memory: CheckMemory;
   /** Receives every check. */
   readonly onCheck: (check: NodeCheck) => void;
   /** Called with the reason before each check. */
@@ -39,7 +40,6 @@ export interface StandingCheckOptions {
 export class StandingCheck {
   readonly #options: StandingCheckOptions;
   readonly #schedule = new CheckSchedule(performance.now());
-  readonly #memory = new CheckMemory();
   #why = 'the first check';
   #wake: () => void = () => {};
   #last: NodeCheck | undefined;
@@ -83,16 +83,16 @@ export class StandingCheck {
 
   /** Checks the node now. */
   async checkOnce(node: StandingNode): Promise<void> {
-    const { faults, onCheck, onBegin, stop } = this.#options;
+    const { faults, memory, onCheck, onBegin, stop } = this.#options;
     onBegin?.(this.#why);
     this.#why = 'the interval';
     this.#schedule.begin();
     const begunMs = performance.now();
     node.beginCheck();
-    const settings = this.#memory.addedTo(this.#options.settings);
+    const settings = memory.addedTo(this.#options.settings);
     const run = { faults, settings, timeoutMs: CHECK_MS };
     const { report, judged, recording } = await runCheck(node, run, SILENT);
-    await this.#memory.keep(recording, settings);
+    await memory.keep(recording, settings);
     node.close();
     this.#schedule.end(begunMs, performance.now());
     // An interrupted check says less than the one before.
