@@ -22,6 +22,7 @@ const SETTLE_MS = 20_000;
 /** Two checks and more. */
 const WATCHED_MS = 240_000;
 const SAMPLES = 5;
+const SAMPLE_MS = 8_000;
 const MIB_IN_KIB = 1024;
 /** Of `utime` and `stime` in /proc/PID/stat. */
 const TICKS_PER_SECOND = 100;
@@ -65,13 +66,15 @@ interface Memory {
 async function idleRows(pod: AgentPod): Promise<readonly Row[]> {
   await sleep(SETTLE_MS);
   const before = { requests: await pod.requests(), ticks: await pod.ticks() };
+  await sleep(WATCHED_MS);
+  const after = { requests: await pod.requests(), ticks: await pod.ticks() };
+  // Afterwards: each sample lets the kubelet write to its log, and the executor reads that.
   const memory: Memory[] = [];
   for (let sample = 0; sample < SAMPLES; sample += 1) {
-    await sleep(WATCHED_MS / SAMPLES);
+    await sleep(SAMPLE_MS);
     const [agent, executor] = [await pod.anonymousMib('agent'), await pod.anonymousMib('executor')];
     memory.push({ agent, executor });
   }
-  const after = { requests: await pod.requests(), ticks: await pod.ticks() };
   const seconds = WATCHED_MS / 1_000;
   const perSecond = (after.requests.all - before.requests.all) / seconds;
   const millicores = ((after.ticks - before.ticks) / TICKS_PER_SECOND / seconds) * 1_000;
