@@ -9,7 +9,7 @@ export interface Suite {
   readonly name: string;
   readonly needs: readonly Need[];
   /** Suites of one lane run one after another; the lanes run side by side. */
-  readonly lane: 'sources' | 'node' | 'cluster';
+  readonly lane: 'machine' | 'cluster';
 }
 
 /** What is missing and what to do about it, or nothing. */
@@ -113,19 +113,19 @@ export async function kubernetes(): Promise<string | undefined> {
 
 /**
  * In the order in which they run in their lanes. Most tests wait most of the time, so the lanes leave each other
- * enough of two processors.
+ * enough of two processors. With a third lane, tests with time limits failed on a slow machine.
  */
 export const suites: readonly Suite[] = [
-  { name: 'unit', needs: [], lane: 'sources' },
-  { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], lane: 'sources' },
+  { name: 'unit', needs: [], lane: 'machine' },
+  { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], lane: 'machine' },
   {
     name: 'runtime',
     needs: [root, namespaces, fuse, containerRuntime, journal, tcpdump],
-    lane: 'sources',
+    lane: 'machine',
   },
-  { name: 'apiserver', needs: [root, namespaces, kubernetes], lane: 'sources' },
-  { name: 'kernel', needs: [root, namespaces, fuse, python, shells], lane: 'node' },
-  { name: 'journeys', needs: [root, namespaces, fuse, python], lane: 'node' },
+  { name: 'apiserver', needs: [root, namespaces, kubernetes], lane: 'machine' },
+  { name: 'kernel', needs: [root, namespaces, fuse, python, shells], lane: 'machine' },
+  { name: 'journeys', needs: [root, namespaces, fuse, python], lane: 'machine' },
   { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], lane: 'cluster' },
 ];
 

@@ -82,18 +82,6 @@ const ROWS: readonly Row[] = [
     { ...WALKED, steps: [failed('Refused')] },
   ],
   [
-    'may not repair what it found',
-    'Found',
-    { ...ALL_FAILED, findings: [FINDING], steps: [failed('Refused')] },
-    { recovery: 'Never' },
-  ],
-  [
-    'may not repair, and was refused before it found something',
-    'Refused',
-    { ...ALL_FAILED, steps: [failed('Refused')] },
-    { recovery: 'Never' },
-  ],
-  [
     'found something in a dry run',
     'Found',
     { ...WALKED, findings: [FINDING], plannedActions: [{}] },

@@ -12,7 +12,7 @@ import type { DiagnosisResult } from '../api/results.ts';
  * 2. It was cancelled: Cancelled.
  * 3. It ended before its graph did (deadline, missing object, no space): Error.
  * 4. An action failed or had no effect: Error.
- * 5. A step or an action was refused: Refused. Not if spec.recovery is Never and there are findings.
+ * 5. A step or an action was refused: Refused.
  * 6. An action is done: Repaired.
  * 7. There are findings: Found.
  * 8. A fault could not be judged: Error.
@@ -32,7 +32,7 @@ export function resultOf(spec: unknown, status: unknown): DiagnosisResult | unde
     if (reasons.includes('DiagnosisCancelled')) return 'Cancelled';
     if (!reasons.includes('AllPathsFailed')) return 'Error';
   }
-  return resultOfSteps(spec, status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
+  return resultOfSteps(status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
 }
 
 /** The status with its result. */
@@ -51,20 +51,16 @@ export function isPlanWaiting(spec: unknown, status: unknown): boolean {
 }
 
 /** What a completed graph says about the node; undefined if it says nothing. */
-function resultOfSteps(spec: unknown, status: unknown): DiagnosisResult | undefined {
+function resultOfSteps(status: unknown): DiagnosisResult | undefined {
   const actions = (listAt(status, 'actions') ?? []).map((each) => textAt(each, 'state'));
   const failed = (listAt(status, 'steps') ?? []).filter(
     (each) => textAt(each, 'outcome') === 'Failed',
   );
   const reasons = failed.map((each) => textAt(each, 'reason'));
   if (actions.includes('failed') || actions.includes('no-effect')) return 'Error';
-  const hasFindings = (listAt(status, 'findings') ?? []).length > 0;
-  // Who forbids repairs wants to know what is wrong, and gets that.
-  const isAskedFor = textAt(spec, 'recovery') === 'Never' && hasFindings;
-  const isRefused = reasons.includes('Refused') && !isAskedFor;
-  if (actions.includes('refused') || isRefused) return 'Refused';
+  if (actions.includes('refused') || reasons.includes('Refused')) return 'Refused';
   if (actions.includes('done')) return 'Repaired';
-  if (hasFindings) return 'Found';
+  if ((listAt(status, 'findings') ?? []).length > 0) return 'Found';
   if (reasons.includes('Unknown')) return 'Error';
   const isWhole = fieldAt(status, 'stepsNotListed') === undefined;
   const isClear = reasons.length > 0 && reasons.every((reason) => reason === 'NothingFound');
