@@ -96,10 +96,9 @@ async function diagnosisRows(cluster: Cluster): Promise<readonly Row[]> {
   const { oldNode } = NODES;
   const pod = new AgentPod(cluster, oldNode);
   const sick = await makeSickPod(cluster, oldNode, 'bench-sick');
-  const documents = parseAllDocuments(await readFile(MANIFEST, 'utf8')).map((each): unknown =>
-    each.toJS(),
+  const objects = parseAllDocuments(await readFile(MANIFEST, 'utf8')).map(
+    (each) => each.toJS() as { readonly kind: string },
   );
-  const objects = documents as readonly { readonly kind: string }[];
   await cluster.apply(...objects.filter(({ kind }) => kind !== 'Diagnosis'));
   const script = join(PROJECT, 'tools/bench/diagnosis-times.ts');
   const before = await pod.requests();

@@ -11,11 +11,12 @@ import { objectAt } from '../../src/pipeline/kube/objects.ts';
 const [, , kubeconfig = '', nodeName = ''] = process.argv;
 const EVERY_MS = 100;
 const client = openKubeClient(await kubeconfigAccess(kubeconfig));
-for (let last = ''; ; await sleep(EVERY_MS)) {
+for (let last = ''; ; ) {
   const node = await objectAt(client, `/api/v1/nodes/${nodeName}`);
   const conditions = listAt(node, 'status', 'conditions') ?? [];
   const ours = conditions.find((each) => textAt(each, 'type') === 'NodeFault');
   const status = textAt(ours, 'status') ?? last;
   if (status !== last) process.stdout.write(`${status} ${Date.now()}\n`);
   last = status;
+  await sleep(EVERY_MS);
 }

@@ -155,7 +155,7 @@ export function substanceOf(report: NodeReportStatus | undefined): string {
   return JSON.stringify([
     lasting,
     { ...counts, benign: undefined },
-    findings.map(({ fault, id, state, reason, summary = '' }) => [
+    findings.map(({ fault, id, state, reason, summary }) => [
       ...[fault, id, state, reason],
       summary.replace(/\d+/g, '0'),
     ]),
