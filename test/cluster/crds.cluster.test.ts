@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { lintManifests } from '../../src/hosts/cli/manifests/lint-manifests.ts';
 import { parseManifests } from '../../src/hosts/cli/manifests/parse-manifests.ts';
 import { checkResource } from '../../src/pipeline/api/check-resource.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
@@ -13,11 +14,23 @@ import {
 } from '../../src/pipeline/graph/decide-next.ts';
 import { pathsOf } from '../../src/pipeline/graph/paths.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
+import { authorPolicies } from '../../tools/deploy/author-policies.ts';
 import { badManifests } from '../bad-manifests.ts';
 import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 const CRDS = 'deploy/crds';
 const MANIFESTS = 'test/manifests';
+const POLICIES = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'List',
+  items: authorPolicies.map(({ object }) => object),
+});
+
+/** Found by the policies alone. */
+const UNKNOWN_PROCESSOR = fixture('Operation', { processor: { path: '/processor/none' } });
+const CYCLE = fixture('OperationSet', {
+  adjacencyList: [{ to: [1] }, { operation: 'a', to: [2] }, { operation: 'b', to: [1] }],
+});
 
 let cluster: SharedCluster;
 
@@ -25,10 +38,12 @@ beforeAll(async () => {
   cluster = await sharedCluster(CURRENT);
   await cluster.kubectl('apply', '--server-side', `--filename=${CRDS}`);
   await cluster.kubectl('wait', '--for=condition=Established', `--filename=${CRDS}`);
+  await withPolicies('apply');
 });
 
 afterAll(async () => {
   // They belong to no namespace, so nobody else would take them away.
+  await withPolicies('delete');
   await cluster.kubectl('delete', '--ignore-not-found', `--filename=${CRDS}`);
 });
 
@@ -294,12 +309,6 @@ it('is given what kubectl reads in a file, and we read the same', async () => {
   expect(read).toMatchObject([{ spec }]);
 });
 
-const fixture = (kind: string, spec: object) => ({
-  apiVersion: 'diagnosis.kubediag.org/v1',
-  kind,
-  metadata: { name: 'wrong' },
-  spec,
-});
 /** The words of kubectl and of the server for what no rule of ours says. */
 const FORM =
   /must (be of type|consist of|validate at least)|should (be|have)|Required value|Unsupported value|no matches for kind|invalid object|kind not set/;
@@ -342,8 +351,81 @@ it.each([
   ['a self edge', [{ to: [1] }, { operation: 'a', to: [1] }], 'a node leads to itself'],
   ['a second start', [{ to: [1] }, { to: [1] }], 'a node has no operation'],
   ['no edge', [{}, { operation: 'a' }], 'the first node leads nowhere'],
+  [
+    'a cycle',
+    [
+      { to: [1] },
+      { operation: 'a', to: [3] },
+      { operation: 'b', to: [1] },
+      { operation: 'c', to: [2] },
+    ],
+    'spec.adjacencyList: the graph has a cycle, nodes 1, 2, 3: remove one of their edges from "to"',
+  ],
+  [
+    'nodes that nothing leads to',
+    [{ to: [2] }, { operation: 'a' }, { operation: 'b' }, { operation: 'c', to: [1] }],
+    'unreachable from the start node: 1, 3: add each to the "to" of another node, or remove it',
+  ],
+  [
+    'a cycle of all the nodes that are checked',
+    range(0, 32).map((at) => ({ to: [at === 31 ? 1 : at + 1], ...(at > 0 && { operation: 'a' }) })),
+    'the graph has a cycle, nodes 1, 2, 3,',
+  ],
+  [
+    'a node at the end that nothing leads to',
+    range(0, 32).map((at) => ({ to: at < 30 ? [at + 1] : [], ...(at > 0 && { operation: 'a' }) })),
+    'unreachable from the start node: 31: add',
+  ],
 ])('refuses a graph with %s', async (_, adjacencyList, args) => {
   expect(await refusalOf(fixture('OperationSet', { adjacencyList }))).toContain(args);
+});
+
+it('takes a graph in which all earlier nodes lead to all later ones, and time for its check', async () => {
+  const adjacencyList = range(0, 32).map((at) => ({
+    to: range(at + 1, 32),
+    ...(at > 0 && { operation: 'a' }),
+  }));
+  // A check that exceeds its cost limit would accept it too; with one more edge it has to be refused.
+  const { code, stderr } = await creationOf(fixture('OperationSet', { adjacencyList }));
+  expect(code, stderr).toBe(0);
+  const wrong = adjacencyList.with(31, { to: [30], operation: 'a' });
+  expect(await refusalOf(fixture('OperationSet', { adjacencyList: wrong }))).toContain(
+    'the graph has a cycle, nodes 30, 31:',
+  );
+});
+
+it('checks a graph and a path when they change, and not with every label', async () => {
+  const name = ['opset', 'stored-before'];
+  await withPolicies('delete');
+  await cluster.apply({ ...CYCLE, metadata: { name: 'stored-before' } });
+  await withPolicies('apply');
+  await cluster.kubectl('label', ...name, 'team=storage');
+  const patch = JSON.stringify([{ op: 'add', path: '/spec/adjacencyList/1/id', value: 1 }]);
+  await expect(
+    cluster.kubectl('patch', ...name, '--type=json', `--patch=${patch}`),
+  ).rejects.toThrow('the graph has a cycle, nodes 1, 2:');
+});
+
+it.each([
+  ['httpServer', { httpServer: { path: '/processor/podListColector?a=b' } }],
+  ['the flat form', { path: '/processor/podListColector?a=b' }],
+])('refuses a processor that agents do not have, in %s', async (_, processor) => {
+  expect(await refusalOf(fixture('Operation', { processor }))).toContain(
+    'the agent has no processor "/processor/podListColector?a=b", and no other server is named: choose one of "kubediag operations", or name your server in httpServer.address',
+  );
+});
+
+it.each([
+  ['an address', { httpServer: { path: '/mine', address: '10.0.0.1' } }],
+  ['a port', { httpServer: { path: '/mine', port: 80 } }],
+  ['an IP address in the flat form', { path: '/mine', externalIP: '10.0.0.1' }],
+  ['a port in the flat form', { path: '/mine', externalPort: 80 }],
+  ['a query', { path: '/processor/podListCollector?a=b' }],
+])('takes the path of a server with %s', async (_, processor) => {
+  const operation = fixture('Operation', { processor });
+  expect(lintManifests([{ name: 'a', text: JSON.stringify(operation) }]).problems).toEqual([]);
+  const { code, stderr } = await creationOf(operation);
+  expect(code, stderr).toBe(0);
 });
 
 it('takes the largest graph that is allowed, and has time for its rules', async () => {
@@ -362,6 +444,23 @@ it('takes the largest graph that is allowed, and has time for its rules', async 
     { ...fixture('OperationSet', { adjacencyList: layers }), metadata: { name: 'layers' } },
   );
 });
+
+function fixture(kind: string, spec: object) {
+  return { apiVersion: API_VERSION, kind, metadata: { name: 'wrong' }, spec };
+}
+
+/** Returns when the API server, which reads policies a moment later, has noticed. */
+async function withPolicies(verb: 'apply' | 'delete') {
+  const args = verb === 'apply' ? [] : ['--ignore-not-found'];
+  const changed = await cluster.run(['kubectl', verb, '--filename=-', ...args], {
+    input: POLICIES,
+  });
+  expect(changed.code, changed.stderr).toBe(0);
+  const refused = verb === 'apply' ? 1 : 0;
+  for (const value of [UNKNOWN_PROCESSOR, CYCLE]) {
+    await vi.waitUntil(async () => (await creationOf(value)).code === refused, 30_000);
+  }
+}
 
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);

@@ -2,7 +2,8 @@ import { stringify } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
 import { NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
 import { access } from './access.ts';
-import { admissionPolicies } from './admission-policies.ts';
+import { agentPolicies } from './agent-policies.ts';
+import { authorPolicies } from './author-policies.ts';
 import { daemonSet } from './daemon-set.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
 
@@ -21,7 +22,13 @@ const namespace: ManifestDocument = {
 
 /** deploy/kubediag.yaml: all that agents need in a cluster, beside the CRDs. */
 export function installation(): string {
-  const documents = [namespace, ...access, ...admissionPolicies, ...daemonSet(packageFile.version)];
+  const documents = [
+    namespace,
+    ...access,
+    ...agentPolicies,
+    ...authorPolicies,
+    ...daemonSet(packageFile.version),
+  ];
   return documents.map(textOf).join('---\n');
 }
 

@@ -38,7 +38,7 @@ function unknownPath(spec: OperationSpec): readonly Problem[] {
   if (processor.way !== 'http' || !isOwnPath(processor) || ownProcessor(processor)) return [];
   const { httpServer } = spec.processor;
   const place = ['spec', 'processor', ...(httpServer ? ['httpServer'] : []), 'path'];
-  const instead = REMOVED.get(processor.path);
+  const instead = removedProcessors.get(processor.path);
   if (instead) return [note(place, 'the step fails: KubeDiag v0.2.1 removed it', instead)];
   const near = processors.find(({ path }) => isNearPath(path, processor.path));
   const meant = near ? `did you mean "${near.path}"? Else ` : '';
@@ -48,7 +48,7 @@ function unknownPath(spec: OperationSpec): readonly Problem[] {
 }
 
 /** What some KubeDiag had: its manifests are accepted, and the other paths of their graphs are walked. */
-const REMOVED: ReadonlyMap<string, string> = new Map([
+export const removedProcessors: ReadonlyMap<string, string> = new Map([
   ['/processor/commandExecutor', 'use scriptRunner'],
 ]);
 

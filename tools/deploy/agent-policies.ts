@@ -5,7 +5,8 @@ import {
   NODE_NAME_CLAIM,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
-import { LABELS, type ManifestDocument } from './manifest-document.ts';
+import { type Expression, policyDocuments } from './admission-policy.ts';
+import type { ManifestDocument } from './manifest-document.ts';
 
 interface Policy {
   readonly name: string;
@@ -16,11 +17,6 @@ interface Policy {
   readonly variables?: readonly Expression[];
   /** In addition: the token names a node. */
   readonly validations: readonly Validation[];
-}
-
-interface Expression {
-  readonly name: string;
-  readonly expression: string;
 }
 
 interface Validation {
@@ -147,35 +143,12 @@ const node: Expression = {
 };
 
 /** By which an agent writes only what belongs to the node that its token names. */
-export const admissionPolicies: readonly ManifestDocument[] = policies.flatMap((policy) => {
-  const name = `${AGENT_ACCOUNT}-${policy.name}`;
-  return [
-    { comment: policy.comment, object: policyObject(name, policy) },
-    {
-      object: {
-        apiVersion: 'admissionregistration.k8s.io/v1',
-        kind: 'ValidatingAdmissionPolicyBinding',
-        metadata: { name, labels: LABELS },
-        spec: { policyName: name, validationActions: ['Deny'] },
-      },
-    },
-  ];
-});
-
-function policyObject(name: string, policy: Policy): object {
-  const { group, version, resources, variables = [], validations } = policy;
-  const operations = ['CREATE', 'UPDATE'];
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingAdmissionPolicy',
-    metadata: { name, labels: LABELS },
-    spec: {
+export const agentPolicies: readonly ManifestDocument[] = policies.flatMap(
+  ({ name, variables = [], validations, ...policy }) =>
+    policyDocuments({
+      ...policy,
+      name: `${AGENT_ACCOUNT}-${name}`,
       failurePolicy: 'Fail',
-      matchConstraints: {
-        resourceRules: [
-          { apiGroups: [group], apiVersions: [version], operations, resources, scope: '*' },
-        ],
-      },
       matchConditions: [{ name: 'agent', expression: `request.userInfo.username == '${USER}'` }],
       variables: [node, ...variables],
       validations: [
@@ -187,9 +160,8 @@ function policyObject(name: string, policy: Policy): object {
         ...validations.map(({ expression, why }) => ({
           expression,
           messageExpression: `'node ' + variables.node + ': ' + ${why}`,
-          reason: 'Forbidden',
+          reason: 'Forbidden' as const,
         })),
       ],
-    },
-  };
-}
+    }),
+);

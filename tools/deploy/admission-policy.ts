@@ -1,0 +1,58 @@
+import { LABELS, type ManifestDocument } from './manifest-document.ts';
+
+export interface AdmissionPolicy {
+  readonly name: string;
+  readonly comment: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resources: readonly string[];
+  /** Whether a request is refused when the policy itself fails: protection must, a help to authors must not. */
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly matchConditions: readonly Expression[];
+  readonly variables: readonly Expression[];
+  readonly validations: readonly Validation[];
+}
+
+export interface Expression {
+  readonly name: string;
+  readonly expression: string;
+}
+
+export interface Validation {
+  readonly expression: string;
+  readonly message?: string;
+  /** The message as a CEL string. */
+  readonly messageExpression?: string;
+  readonly reason: 'Forbidden' | 'Invalid';
+}
+
+/** A ValidatingAdmissionPolicy for creations and changes of some resources, in force everywhere. */
+export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocument[] {
+  const { name, comment, group, version, resources, ...rules } = policy;
+  const { failurePolicy, matchConditions, variables, validations } = rules;
+  const [apiVersion, metadata] = ['admissionregistration.k8s.io/v1', { name, labels: LABELS }];
+  const operations = ['CREATE', 'UPDATE'];
+  const policyObject = {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      failurePolicy,
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: [group], apiVersions: [version], operations, resources, scope: '*' },
+        ],
+      },
+      matchConditions,
+      variables,
+      validations,
+    },
+  };
+  const binding = {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata,
+    spec: { policyName: name, validationActions: ['Deny'] },
+  };
+  return [{ comment, object: policyObject }, { object: binding }];
+}
