@@ -31,6 +31,7 @@ import { ApiPods } from './api-pods.ts';
 import {
   API_SILENT_MS,
   EXECUTOR_ABSENT_MS,
+  IN_FLIGHT_MAX,
   LARGE_STEPS_MAX,
   LEASE_RENEW_MS,
   LEASE_SECONDS,
@@ -211,6 +212,7 @@ class Agent {
         this.#stop,
       ),
       largeSteps: new Semaphore(LARGE_STEPS_MAX),
+      inFlightMax: IN_FLIGHT_MAX,
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },

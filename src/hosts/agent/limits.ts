@@ -17,3 +17,6 @@ export const LOG_REPEATS_MAX = 100;
 
 /** Steps at once with large results: each has up to 16 MiB of them, several times as a message is made. */
 export const LARGE_STEPS_MAX = 1;
+
+/** Diagnoses that run at once: each may have a status of 1.5 MB, several times while it is changed. */
+export const IN_FLIGHT_MAX = 32;

@@ -14,6 +14,8 @@ import { failOnDefect, isUnobserved, observeEnded } from './write-status.ts';
 interface RunnerContext extends DriverContext {
   /** The Diagnoses to drive; absent: all. */
   readonly selection?: Selection;
+  /** How many run at once, where there is less memory than usual. */
+  readonly inFlightMax?: number;
   /** Deletes ended Diagnoses after their TTL. Absent where a controller does that. */
   readonly deletesExpired?: boolean;
   /** Called with each Diagnosis that was listed, changed or deleted. */
@@ -203,8 +205,9 @@ export class Runner {
   }
 
   #startNext(): void {
-    this.#start(this.#overdue, IN_FLIGHT_MAX + OVERDUE_MAX);
-    this.#start(this.#queue, IN_FLIGHT_MAX);
+    const { inFlightMax = IN_FLIGHT_MAX } = this.#context;
+    this.#start(this.#overdue, inFlightMax + OVERDUE_MAX);
+    this.#start(this.#queue, inFlightMax);
   }
 
   #start(queue: Set<Entry>, limit: number): void {

@@ -81,30 +81,32 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
     ca: trust.authorities,
     rejectUnauthorized: trust.isBlind ? false : undefined,
   });
-  return new Promise((resolve, reject) => {
-    const request = send(url, options, (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      const { statusCode: status = 0 } = response;
-      const { location } = response.headers;
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        chunks.push(chunk);
-        if (size <= bytesMax) return;
-        resolve({ refused: `it answered with more than ${bytesMax} bytes` });
-        request.destroy();
-      });
-      response.on('end', () => resolve({ status, location, bytes: Buffer.concat(chunks) }));
-      response.on('error', reject);
+  const { promise, resolve, reject } = Promise.withResolvers<Exchanged>();
+  const request = send(url, options, (response) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const { statusCode: status = 0 } = response;
+    const { location } = response.headers;
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= bytesMax) return;
+      resolve({ refused: `it answered with more than ${bytesMax} bytes` });
+      request.destroy();
     });
-    // It wants to speak something else from now on, which nobody asked for: that is an answer too.
-    request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
-      socket.destroy();
-      resolve({ status, location: undefined, bytes: Buffer.alloc(0) });
-    });
-    request.on('error', reject);
-    // By ourselves: a request that is gone already hears of no signal.
-    signal.addEventListener('abort', () => reject(new Error('ended')), { once: true });
-    request.end(sent);
+    response.on('end', () => resolve({ status, location, bytes: Buffer.concat(chunks) }));
+    response.on('error', reject);
   });
+  // It wants to speak something else from now on, which nobody asked for: that is an answer too.
+  request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
+    socket.destroy();
+    resolve({ status, location: undefined, bytes: Buffer.alloc(0) });
+  });
+  request.on('error', reject);
+  // By ourselves: a request that is gone already hears of no signal.
+  const end = () => reject(new Error('ended'));
+  signal.addEventListener('abort', end, { once: true });
+  request.end(sent);
+  // The signal may live as long as the time limit of the step, and would keep what was sent and received.
+  return promise.finally(() => signal.removeEventListener('abort', end));
 }
