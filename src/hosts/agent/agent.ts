@@ -33,6 +33,7 @@ import {
   EXECUTOR_ABSENT_MS,
   IN_FLIGHT_MAX,
   LARGE_STEPS_MAX,
+  LARGE_STORES_MAX,
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from './limits.ts';
@@ -231,18 +232,8 @@ class Agent {
 
   /** Empty without an executor, so that a Diagnosis of a built-in OperationSet does not wait for ever. */
   async #builtIns(): Promise<BuiltIns> {
-    const waiting = new AbortController();
     const none: BuiltIns = { operations: new Map(), operationSets: new Map() };
-    const late = sleepUntilStopped(
-      EXECUTOR_ABSENT_MS,
-      AbortSignal.any([waiting.signal, this.#stop]),
-      { ref: false },
-    );
-    try {
-      return await Promise.race([this.#executor.builtIns(), late.then(() => none)]);
-    } finally {
-      waiting.abort();
-    }
+    return (await inTime(this.#executor.builtIns(), this.#stop)) ?? none;
   }
 
   #howToFetch(uid: string, file: string, accessKey: string): string {
@@ -288,12 +279,26 @@ class Agent {
   }
 }
 
+/** Undefined if an executor does not answer for so long that it counts as absent. */
+async function inTime<T>(answer: Promise<T>, stop: AbortSignal): Promise<T | undefined> {
+  const waiting = new AbortController();
+  const ending = AbortSignal.any([waiting.signal, stop]);
+  const late = sleepUntilStopped(EXECUTOR_ABSENT_MS, ending, { ref: false });
+  try {
+    return await Promise.race([answer, late.then(() => undefined)]);
+  } finally {
+    // A timer that goes on would keep everything in memory that waits here, such as a large result.
+    waiting.abort();
+  }
+}
+
 /**
  * The runner does not wait for removals while the executor is away. Nothing is stored before them, so
  * that they remove nothing new.
  */
 function withoutWaiting(results: LargeResults, stop: AbortSignal): LargeResults {
   let retained: Promise<unknown> = Promise.resolve();
+  const stores = new Semaphore(LARGE_STORES_MAX);
   return {
     ...results,
     remove: async (uid) => void results.remove(uid),
@@ -301,9 +306,11 @@ function withoutWaiting(results: LargeResults, stop: AbortSignal): LargeResults 
       retained = Promise.all([retained, results.retain(uids)]);
     },
     store: async (uid, file, text) => {
-      const late = sleepUntilStopped(EXECUTOR_ABSENT_MS, stop, { ref: false });
-      const isRetained = await Promise.race([retained.then(() => true), late.then(() => false)]);
-      if (isRetained) return results.store(uid, file, text);
+      const isRetained = await inTime(
+        retained.then(() => true),
+        stop,
+      );
+      if (isRetained) return stores.run(() => results.store(uid, file, text));
       return {
         ok: false,
         why: 'the executor has not yet removed the results of deleted Diagnoses',

@@ -15,8 +15,11 @@ export const EXCHANGES_MAX = 20;
 export const LOG_REPEAT_MS = 60_000;
 export const LOG_REPEATS_MAX = 100;
 
-/** Steps at once with large results: each has up to 16 MiB of them, several times as a message is made. */
+/**
+ * What an agent has in memory at once: Diagnoses that run, each with a status of up to 1.5 MB and an
+ * answer of up to 2 MiB; messages that store such an answer on the node; and steps with large results of
+ * earlier ones, up to 16 MiB. All are several times as large while a message is made.
+ */
+export const IN_FLIGHT_MAX = 16;
+export const LARGE_STORES_MAX = 4;
 export const LARGE_STEPS_MAX = 1;
-
-/** Diagnoses that run at once: each may have a status of 1.5 MB, several times while it is changed. */
-export const IN_FLIGHT_MAX = 32;
