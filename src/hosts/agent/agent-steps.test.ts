@@ -5,7 +5,11 @@ import type { Processor } from '../../pipeline/api/processor-of.ts';
 import type { StepToRun } from '../../pipeline/steps/step-to-run.ts';
 import { agentSteps } from './agent-steps.ts';
 
-const server = createServer((_, response) => response.end('{"answer":"from the server"}'));
+const keys: unknown[] = [];
+const server = createServer(({ headers }, response) => {
+  keys.push(headers['idempotency-key']);
+  response.end('{"answer":"from the server"}');
+});
 let port = 0;
 
 beforeAll(async () => {
@@ -57,6 +61,14 @@ test('asks servers that an Operation names, and gives the rest to the executor',
     const results = { answer: `from the executor: ${processor.way}` };
     expect(await run(step(processor))).toEqual({ succeeded: true, results });
   }
+});
+
+test('an agent that was restarted sends a step with the same key, and another step with another', async () => {
+  keys.length = 0;
+  const first = step(remote());
+  for (const each of [first, first, { ...first, purpose: 'u/2/default/web' }]) await run(each);
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[0]);
 });
 
 test('a dry run asks no server, and a deadline that has passed ends the request', async () => {

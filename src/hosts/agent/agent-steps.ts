@@ -1,4 +1,5 @@
 import { Semaphore } from '../../lib/std/semaphore.ts';
+import { idempotencyKeyOf } from '../../pipeline/steps/idempotency-key.ts';
 import { failedWith } from '../../pipeline/steps/operation-result.ts';
 import { isOwnPath, runServer } from '../../pipeline/steps/run-server.ts';
 import { failingAlone, type RunStep, stopWithin } from '../../pipeline/steps/step-to-run.ts';
@@ -26,6 +27,7 @@ export function agentSteps(runOnNode: RunStep): RunStep {
       stop,
       limited: (attempt) => exchanges.run(attempt, stop),
       onRetry,
+      idempotencyKey: idempotencyKeyOf(step),
     });
     return failingAlone(running, stop);
   };

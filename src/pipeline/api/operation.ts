@@ -59,7 +59,9 @@ const httpServer = z
       .int()
       .min(0)
       .max(RETRIES_MAX)
-      .describe('Number of retries after a network error; 3 when absent.')
+      .describe(
+        'Number of retries after a network error; 3 when absent. All requests of a step have the same Idempotency-Key header.',
+      )
       .exactOptional(),
     insecureSkipTLSVerify: flag
       .describe('Skip TLS verification. The server can then be impersonated. Off by default.')

@@ -20,11 +20,12 @@ export interface OperationStep {
   /** For each attempt to ask a server. */
   readonly limited?: Limited;
   readonly onRetry?: HttpStep['onRetry'];
+  readonly idempotencyKey?: HttpStep['idempotencyKey'];
 }
 
 /** Carries out one Operation. Whatever goes wrong with it is its result. */
 export async function runOperation(step: OperationStep): Promise<OperationResult> {
-  const { processor, input, host, isDryRun, name, limited, onRetry } = step;
+  const { processor, input, host, isDryRun, name, limited, onRetry, idempotencyKey } = step;
   const { timeoutMs, stop } = host;
   const own = ownProcessor(processor);
   if (own) {
@@ -48,7 +49,7 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     const running = runFunction({ function: processor, name, input, timeoutMs, stop });
     return withinTime(running, timeoutMs);
   }
-  return runServer({ processor, input, timeoutMs, stop, limited, onRetry });
+  return runServer({ processor, input, timeoutMs, stop, limited, onRetry, idempotencyKey });
 }
 
 /** The processor of ours that an Operation without an address means. */

@@ -1,5 +1,6 @@
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
+import { idempotencyKeyOf } from '../steps/idempotency-key.ts';
 import type { StepFile } from '../steps/operation-result.ts';
 import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
 import type { Limited } from '../steps/run-http.ts';
@@ -57,7 +58,8 @@ export function stepsOn(node: StepNode): RunStep {
     const run = async () => {
       stop.throwIfAborted();
       const limited: Limited = (attempt) => exchanges.run(attempt, stop);
-      const step = { name, processor, input, isDryRun, limited, onRetry };
+      const idempotencyKey = idempotencyKeyOf(toRun);
+      const step = { name, processor, input, isDryRun, limited, onRetry, idempotencyKey };
       return withHost(request, (host) => runOperation({ ...step, host }));
     };
     const own = ownProcessor(processor);

@@ -23,6 +23,8 @@ export interface HttpStep {
   /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
   readonly waitsMs?: readonly number[];
   readonly limited?: Limited | undefined;
+  /** Identifies the step for its server. Absent: nobody will send it again after this call. */
+  readonly idempotencyKey?: string | undefined;
   /** Called before it waits for the next attempt. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
@@ -45,14 +47,14 @@ type Attempt = { readonly answer: OperationResult } | { readonly lost: string };
 /** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
 export async function runHttp(step: HttpStep): Promise<OperationResult> {
   const { url, input, stop, trust, timeoutMs, onRetry } = step;
-  const { waitsMs = RETRY_WAITS_MS, limited = atOnce } = step;
+  const { waitsMs = RETRY_WAITS_MS, limited = atOnce, idempotencyKey = randomUUID() } = step;
   // http://999.1.1.1:8090/ has the form of a name, and is none.
   if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
   const asked: Omit<Asked, 'body'> = {
     url: new URL(url),
     method: 'POST',
     // The same in every attempt: a server that did its work before the line broke need not do it twice.
-    headers: { 'Idempotency-Key': randomUUID() },
+    headers: { 'Idempotency-Key': idempotencyKey },
     ...(trust ? { trust } : {}),
   };
   let before = '';
