@@ -4,3 +4,8 @@ export const termGraceMs = 300;
 export const killGraceMs = 300;
 /** From the exit of the child to the end of its pipes, which a grandchild may hold open. */
 export const drainMs = 100;
+/**
+ * Turns of the event loop in a row that read output of a program that has ended. One or two read what
+ * the pipe holds; after more, a process lives on and writes.
+ */
+export const drainTurnsMax = 10;

@@ -152,6 +152,34 @@ test('a grandchild in its own session does not delay the answer, and is reported
   }
 });
 
+test('one that writes without end neither', async () => {
+  const { result, tookMs } = await timed(() =>
+    shell('setsid sh -c "echo \\$\\$; while :; do echo x; done" & sleep 0.2; exit 0'),
+  );
+  if ('stdout' in result) process.kill(Number.parseInt(result.stdout, 10), 'SIGKILL');
+  expect(tookMs).toBeLessThan(200 + 2 * drainMs + SLACK_MS);
+  expect(result).toMatchObject({ ended: 'exit', code: 0, isHeld: true });
+});
+
+test('output that a busy event loop reads late is not taken for a process that lives on', async () => {
+  let isOver = false;
+  const blockLoop = () => {
+    if (isOver) return;
+    const until = performance.now() + 1.5 * drainMs;
+    while (performance.now() < until);
+    setImmediate(blockLoop);
+  };
+  blockLoop();
+  const script = 'head -c 500000 /dev/zero';
+  const rest = { outputBytesMax: 1_000_000, deadlineMs: 60_000 };
+  const results = await Promise.all(Array.from({ length: 10 }, () => shell(script, rest)));
+  isOver = true;
+  for (const result of results) {
+    expect(result).toMatchObject({ ended: 'exit', code: 0, isHeld: false });
+    expect(result).toHaveProperty('stdout.length', 500_000);
+  }
+});
+
 test('a session of its own does not delay the deadline either', async () => {
   const { result, tookMs } = await timed(() =>
     shell('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 60', { deadlineMs: 300 }),

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defined } from '../std/defined.ts';
 import { messageOf } from '../std/message-of.ts';
-import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
+import { drainMs, drainTurnsMax, killGraceMs, termGraceMs } from './limits.ts';
 
 export interface Program {
   /** An absolute path on a healthy filesystem: spawn blocks until the file is read. */
@@ -82,9 +83,12 @@ function endOf(child: ChildProcess, asked: Program): Promise<Ended | NotStarted>
   return new Promise((resolve) => {
     let hasExited = false;
     let isLate = false;
+    let isSettled = false;
     const timers: NodeJS.Timeout[] = [];
     const after = (ms: number, then: () => void) => void timers.push(setTimeout(then, ms));
     const settle = (end: Ended | NotStarted) => {
+      if (isSettled) return;
+      isSettled = true;
       for (const timer of timers) clearTimeout(timer);
       asked.stop?.removeEventListener('abort', endIt);
       signalGroup(child, 'SIGKILL'); // The rest of its process group.
@@ -112,7 +116,7 @@ function endOf(child: ChildProcess, asked: Program): Promise<Ended | NotStarted>
       child.once('close', () => settle(end));
       after(drainMs, () => {
         signalGroup(child, 'SIGKILL'); // Grandchildren of the group have the pipe open.
-        after(drainMs, () => settle(end));
+        after(drainMs, () => void untilRead(child).then(() => settle(end)));
       });
     });
     after(asked.deadlineMs, endIt);
@@ -121,6 +125,19 @@ function endOf(child: ChildProcess, asked: Program): Promise<Ended | NotStarted>
     child.stdin?.on('error', () => {}); // The child may exit without reading its input.
     child.stdin?.end(asked.input);
   });
+}
+
+/**
+ * Reads what is still in the pipes, and their ends: a busy event loop may take longer for one turn than
+ * all time limits after the exit. A turn without output shows that a pipe is held open.
+ */
+async function untilRead({ stdout, stderr }: ChildProcess): Promise<void> {
+  let hasRead = true;
+  for (const pipe of [stdout, stderr]) pipe?.on('data', () => (hasRead = true));
+  for (let turns = 0; hasRead && turns < drainTurnsMax; turns += 1) {
+    hasRead = false;
+    await nextTurn();
+  }
 }
 
 function collectOutput(
