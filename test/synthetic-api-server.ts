@@ -1,4 +1,4 @@
-import { fieldAt, isObject, listAt, textAt } from '../src/lib/std/json.ts';
+import { isObject, listAt, textAt } from '../src/lib/std/json.ts';
 import type { KubeClient, KubeRequest } from '../src/pipeline/kube/kube-client.ts';
 import { StoreError } from '../src/pipeline/store/store-error.ts';
 
@@ -51,6 +51,9 @@ export class SyntheticApiServer implements KubeClient {
 
 function merged(object: Fields, { body, contentType }: KubeRequest): Fields {
   if (!isObject(body)) return {};
+  if (contentType === 'application/merge-patch+json') {
+    return { metadata: { ...fieldsOf(object.metadata), ...fieldsOf(body.metadata) } };
+  }
   // Of the status: only that is written here.
   if (contentType !== 'application/strategic-merge-patch+json') return { status: body.status };
   const patched = (listAt(body, 'status', 'conditions') ?? []).filter(isObject);
@@ -58,7 +61,9 @@ function merged(object: Fields, { body, contentType }: KubeRequest): Fields {
   const others = (listAt(object, 'status', 'conditions') ?? [])
     .filter(isObject)
     .filter(({ type }) => !types.has(type));
-  const status = fieldAt(object, 'status');
-  const before = isObject(status) ? status : {};
-  return { status: { ...before, conditions: [...others, ...patched] } };
+  return { status: { ...fieldsOf(object.status), conditions: [...others, ...patched] } };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
 }

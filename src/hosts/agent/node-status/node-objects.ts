@@ -18,27 +18,30 @@ const FIELD_MANAGER = 'kubediag-agent';
 export class NodeObjects {
   readonly #client: KubeClient;
   readonly #name: string;
+  #nodeUid = '';
 
   constructor(client: KubeClient, nodeName: string) {
     this.#client = client;
     this.#name = nodeName;
   }
 
-  /** Rejects if the Node does not exist. */
-  async node(): Promise<{
-    readonly uid: string;
-    readonly condition: WrittenCondition | undefined;
-  }> {
+  /** As the API server answered last: a Node that is deleted and created again has another one. */
+  get nodeUid(): string {
+    return this.#nodeUid;
+  }
+
+  /** Its condition. Rejects if the Node does not exist. */
+  async readNode(): Promise<WrittenCondition | undefined> {
     const node = await this.#client.request({ method: 'GET', path: this.#nodePath });
+    this.#seeNode(node);
     const conditions = listAt(node, 'status', 'conditions') ?? [];
-    const ours = conditions.find((each) => textAt(each, 'type') === NODE_CONDITION);
-    return { uid: textAt(node, 'metadata', 'uid') ?? '', condition: conditionIn(ours) };
+    return conditionIn(conditions.find((each) => textAt(each, 'type') === NODE_CONDITION));
   }
 
   /** Changes no other condition. */
   async writeCondition(condition: WrittenCondition, now: string): Promise<void> {
     const ours = { type: NODE_CONDITION, ...condition, lastHeartbeatTime: now };
-    await this.#client.request({
+    const node = await this.#client.request({
       method: 'PATCH',
       path: `${this.#nodePath}/status`,
       query: { fieldManager: FIELD_MANAGER },
@@ -46,6 +49,7 @@ export class NodeObjects {
       contentType: 'application/strategic-merge-patch+json',
       body: { status: { conditions: [ours] } },
     });
+    this.#seeNode(node);
   }
 
   /** Undefined if there is none, or none that this version can read. */
@@ -58,11 +62,27 @@ export class NodeObjects {
   }
 
   async writeReport(status: NodeReportStatus): Promise<void> {
-    const written = await answerOf(this.#applyStatus(status));
+    const written = await answerOf(this.#writeExisting(status));
     if (written.ok) return;
     if (written.error.reason !== 'NotFound') throw written.error;
     await this.#createReport();
     await this.#applyStatus(status);
+  }
+
+  /** Kubernetes deletes a report whose owner is a Node that was deleted, some time after it. */
+  async #writeExisting(status: NodeReportStatus): Promise<void> {
+    const [owner] = listAt(await this.#applyStatus(status), 'metadata', 'ownerReferences') ?? [];
+    const ownerUid = textAt(owner, 'uid');
+    if (ownerUid === this.#nodeUid) return;
+    await this.readNode();
+    if (ownerUid === this.#nodeUid) return;
+    await this.#client.request({
+      method: 'PATCH',
+      path: this.#reportPath,
+      query: { fieldManager: FIELD_MANAGER },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { ownerReferences: [this.#owner] } },
+    });
   }
 
   #applyStatus(status: NodeReportStatus): Promise<unknown> {
@@ -78,9 +98,8 @@ export class NodeObjects {
 
   /** It is deleted with its Node. */
   async #createReport(): Promise<void> {
-    const { uid } = await this.node();
-    const owner = { apiVersion: 'v1', kind: 'Node', name: this.#name, uid };
-    const metadata = { name: this.#name, ownerReferences: [owner] };
+    await this.readNode();
+    const metadata = { name: this.#name, ownerReferences: [this.#owner] };
     const body = { apiVersion: API_VERSION, kind: 'NodeReport', metadata };
     const answer = await answerOf(
       this.#client.request({
@@ -91,6 +110,14 @@ export class NodeObjects {
       }),
     );
     if (!answer.ok && answer.error.reason !== 'AlreadyExists') throw answer.error;
+  }
+
+  #seeNode(node: unknown): void {
+    this.#nodeUid = textAt(node, 'metadata', 'uid') ?? '';
+  }
+
+  get #owner() {
+    return { apiVersion: 'v1', kind: 'Node', name: this.#name, uid: this.#nodeUid };
   }
 
   get #nodePath(): string {

@@ -6,6 +6,7 @@ import {
   finding,
   unknown,
 } from '../../../../test/synthetic-node-check.ts';
+import { fieldAt } from '../../../lib/std/json.ts';
 import type { CheckedFinding } from '../../../pipeline/channel/node-check.ts';
 import { metricsText } from '../../web/metrics.ts';
 import type { FaultEvent } from './fault-events.ts';
@@ -256,6 +257,56 @@ describe('an agent', () => {
     server.objects.delete(REPORT);
     await check(finding(), finding({ id: 'b2' }));
     expect(report(server)).toMatchObject({ counts: { findings: 2 } });
+  });
+});
+
+describe('when the Node is deleted and created again', () => {
+  const owner = (server: SyntheticApiServer) => fieldAt(server.objects.get(REPORT), 'metadata');
+  const owned = (uid: string) => ({ ownerReferences: [{ kind: 'Node', name: 'web-3', uid }] });
+
+  function createNodeAgain(server: SyntheticApiServer): void {
+    const metadata = { name: 'web-3', uid: 'n2' };
+    server.objects.set(NODE, { metadata, status: { conditions: [READY] } });
+  }
+
+  test('the next heartbeat writes condition and report anew, for the new Node', async () => {
+    const server = apiServer();
+    const { check, events } = startAgent(server);
+    await check(finding());
+    createNodeAgain(server);
+    server.objects.delete(REPORT);
+    for (let passed = 0; passed < HEARTBEAT_MS; passed += 5_000) await check(finding());
+    expect(condition(server)).toMatchObject({ status: 'True' });
+    expect(owner(server)).toMatchObject(owned('n2'));
+    await check(finding(), finding({ id: 'b2', fault: 'dead-volume-mount', state: 'damaged' }));
+    expect(events.at(-2)).toBe('DeadVolumeMount n2');
+  });
+
+  test('a report that is not deleted yet gets the new Node as its owner', async () => {
+    const server = apiServer();
+    const { check, events } = startAgent(server);
+    await check(finding());
+    createNodeAgain(server);
+    const written = server.writes.length;
+    await check(finding(), finding({ id: 'b2', fault: 'dead-volume-mount', state: 'damaged' }));
+    expect(events.at(-2)).toBe('DeadVolumeMount n2');
+    expect(owner(server)).toMatchObject(owned('n2'));
+    expect(report(server)).toMatchObject({ counts: { findings: 2 } });
+    expect(server.writes.slice(written)).toContain(`PATCH ${REPORT}`);
+    await check(finding());
+    expect(server.writes.filter((each) => each === `PATCH ${REPORT}`)).toHaveLength(1);
+  });
+
+  test('a report that already has the new Node as its owner keeps it', async () => {
+    const server = apiServer();
+    server.forbidden = '/nodes/web-3/status';
+    const { check } = startAgent(server);
+    await check(finding());
+    createNodeAgain(server);
+    server.objects.set(REPORT, { metadata: { name: 'web-3', ...owned('n2') } });
+    await check(finding(), finding({ id: 'b2' }));
+    expect(owner(server)).toMatchObject(owned('n2'));
+    expect(server.writes).not.toContain(`PATCH ${REPORT}`);
   });
 });
 

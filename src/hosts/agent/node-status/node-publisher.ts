@@ -43,7 +43,6 @@ export class NodePublisher {
   /** The newest check that came before the state was restored. */
   #early: NodeCheck | undefined;
   #events: readonly FaultEvent[] = [];
-  #nodeUid = '';
   #condition: WrittenCondition | undefined;
   #conditionWritten: Written | undefined;
   #reportWritten: Written | undefined;
@@ -94,12 +93,11 @@ export class NodePublisher {
   /** Continues where an earlier agent ended. */
   async #restore(): Promise<StoreError | undefined> {
     const { objects } = this.#options;
-    const node = await answerOf(objects.node());
+    const node = await answerOf(objects.readNode());
     if (!node.ok) return node.error;
     const report = await answerOf(objects.report());
     if (!report.ok) return report.error;
-    this.#nodeUid = node.value.uid;
-    this.#condition = node.value.condition;
+    this.#condition = node.value;
     const { value = {} } = report;
     const known = knownFindings(value, this.#nowMs());
     this.#state = initialState(known, (value.findingsNotListed ?? 0) > 0);
@@ -135,16 +133,21 @@ export class NodePublisher {
     const now = new Date().toISOString();
     const isOther = condition.status !== last?.status;
     const written = { ...condition, lastTransitionTime: isOther ? now : last.lastTransitionTime };
-    await this.#options.objects.writeCondition(written, now);
+    const { objects } = this.#options;
+    const { nodeUid } = objects;
+    await objects.writeCondition(written, now);
+    // The Node was created again, and its report is deleted with the old one.
+    if (objects.nodeUid !== nodeUid) this.#reportWritten = undefined;
     this.#condition = written;
     this.#conditionWritten = { substance, atMs: this.#nowMs() };
   }
 
   async #writeEvents(): Promise<void> {
+    const { objects, recordEvent, onError } = this.#options;
     for (let event = this.#events[0]; event; event = this.#events[0]) {
-      const answer = await answerOf(this.#options.recordEvent(event, this.#nodeUid));
+      const answer = await answerOf(recordEvent(event, objects.nodeUid));
       if (!answer.ok && isTemporary(answer.error)) throw answer.error;
-      if (!answer.ok) this.#options.onError(answer.error.message);
+      if (!answer.ok) onError(answer.error.message);
       this.#events = this.#events.filter((each) => each !== event);
     }
   }
