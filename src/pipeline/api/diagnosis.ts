@@ -163,7 +163,11 @@ export const diagnosisStatus = z
       )
       .exactOptional(),
     conditions: conditions.exactOptional(),
-    startTime: time.describe('When the Diagnosis was accepted.').exactOptional(),
+    startTime: time
+      .describe(
+        'When the Diagnosis became Pending, also if it is suspended. The deadline counts from then.',
+      )
+      .exactOptional(),
     endTime: time.describe('When the Diagnosis succeeded or failed.').exactOptional(),
     observedGeneration: observedGeneration.exactOptional(),
     adjacencyListHash: text

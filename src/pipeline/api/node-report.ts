@@ -38,8 +38,14 @@ export const nodeReportStatus = z
           'not be determined, otherwise clear.',
       )
       .exactOptional(),
-    checkTime: time.describe('When the last check ended.').exactOptional(),
-    durationMilliseconds: count.describe('How long the last check took.').exactOptional(),
+    checkTime: time
+      .describe(
+        'When the check behind this report ended. An unchanged report is written only every 5 minutes, so newer checks may have ended since.',
+      )
+      .exactOptional(),
+    durationMilliseconds: count
+      .describe('How long the check behind this report took.')
+      .exactOptional(),
     counts: z
       .object({
         findings: count.describe('Findings that do harm, or will: all but the benign ones.'),

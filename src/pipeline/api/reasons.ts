@@ -72,7 +72,8 @@ export const CONDITION_REASONS = {
   },
   DeadlineExceeded: {
     type: 'Failed',
-    message: 'Diagnosis was active longer than its deadline of NAME seconds (spec.deadlineSeconds)',
+    message:
+      'Diagnosis did not end within its deadline of NAME seconds (spec.deadlineSeconds, counted from status.startTime)',
     means: 'The deadline of the Diagnosis has passed; no further step starts.',
   },
   DiagnosisCancelled: {
