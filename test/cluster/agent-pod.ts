@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AGENT_REPORTER } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
@@ -106,13 +107,17 @@ export const nodeStatus = (node: string, value: object): Attempt => ({
 });
 export const nodeCondition = (node: string, type = 'NodeFault'): Attempt =>
   nodeStatus(node, { status: { conditions: [{ type, status: 'False', reason: 'Test' }] } });
-export const event = (regarding: object, reportingInstance: string): Attempt =>
+export const event = (
+  regarding: object,
+  reportingInstance: string,
+  reportingController: string = AGENT_REPORTER,
+): Attempt =>
   create({
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { generateName: 'test-', namespace: 'default' },
     eventTime: '2026-01-02T03:04:05.000000Z',
-    reportingController: 'kubediag-agent',
+    reportingController,
     reportingInstance,
     action: 'Check',
     reason: 'Test',

@@ -124,12 +124,22 @@ describe('the agent of a node', () => {
     [
       'Events about another Node',
       event({ kind: 'Node', name: OTHER }, NODE),
-      'about Node other-node',
+      'may only report Events about its Node and about pods',
     ],
     [
       'Events in the name of another',
       event({ kind: 'Node', name: NODE }, OTHER),
       'whose reportingInstance is its node',
+    ],
+    [
+      'Events in the name of another program',
+      event({ kind: 'Pod', name: 'a', namespace: 'default' }, NODE, 'kubelet'),
+      'whose reportingController is kubediag.org/agent',
+    ],
+    [
+      'Events about the report of another',
+      event({ apiVersion: 'diagnosis.kubediag.org/v1', kind: 'NodeReport', name: OTHER }, NODE),
+      'may only report Events about its Node and about pods',
     ],
   ])('does not write %s', async (_, wanted, why) => {
     const refusal = await attempt(cluster, wanted, kubeconfig);

@@ -1,5 +1,6 @@
 import {
   AGENT_ACCOUNT,
+  AGENT_REPORTER,
   NAMESPACE,
   NODE_CONDITION,
   NODE_NAME_CLAIM,
@@ -107,7 +108,7 @@ const policies: readonly Policy[] = [
   {
     name: 'events',
     comment:
-      'An agent reports Events in its own name, and about no other Node. That a pod runs on the node\n' +
+      'An agent reports Events in its own name, about its Node and about pods. That a pod runs on the node\n' +
       'cannot be checked here.',
     group: 'events.k8s.io',
     version: 'v1',
@@ -127,9 +128,13 @@ const policies: readonly Policy[] = [
         why: "'the agent may only write Events whose reportingInstance is its node'",
       },
       {
+        expression: `object.reportingController == '${AGENT_REPORTER}'`,
+        why: `'the agent may only write Events whose reportingController is ${AGENT_REPORTER}'`,
+      },
+      {
         expression:
-          "!has(object.regarding) || object.regarding.kind != 'Node' || object.regarding.name == variables.node",
-        why: "'the agent may not report an Event about Node ' + object.regarding.name",
+          "has(object.regarding) && (object.regarding.kind == 'Pod' || object.regarding.kind == 'Node' && object.regarding.name == variables.node)",
+        why: "'the agent may only report Events about its Node and about pods'",
       },
     ],
   },

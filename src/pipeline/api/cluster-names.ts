@@ -3,6 +3,9 @@
 export const NAMESPACE = 'kubediag';
 export const AGENT_ACCOUNT = 'kubediag-agent';
 
+/** As agents name themselves in Events. */
+export const AGENT_REPORTER = 'kubediag.org/agent';
+
 /** The one condition of a Node that agents write. */
 export const NODE_CONDITION = 'NodeFault';
 

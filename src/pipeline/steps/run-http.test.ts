@@ -1,8 +1,8 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { certificates } from '../../../test/rig/certificates.ts';
 import { permittedLookup, refuseForbidden } from './permitted-address.ts';
 import { type HttpStep, type Retry, runHttp } from './run-http.ts';
@@ -339,4 +339,15 @@ describe('addresses that only the machine itself can reach', () => {
     const result = await ask('http://nobody.invalid/');
     expect(result).toHaveProperty('message', expect.stringMatching(/ENOTFOUND|EAI_AGAIN/));
   });
+});
+
+test('an answer does not stay in memory until the time limit of its step', async () => {
+  const any = vi.spyOn(AbortSignal, 'any');
+  const { url } = await serve(answering(200, '{}'));
+  await ask(url);
+  const [signal] = any.mock.results.map(({ value }) => value as AbortSignal);
+  any.mockRestore();
+  if (!signal) throw new Error('the exchange has no signal');
+  // A listener would keep it. That of the request goes a moment later, with its connection.
+  await vi.waitFor(() => expect(getEventListeners(signal, 'abort')).toHaveLength(0));
 });

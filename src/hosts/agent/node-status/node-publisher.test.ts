@@ -297,7 +297,7 @@ describe('when the Node is deleted and created again', () => {
     expect(server.writes.filter((each) => each === `PATCH ${REPORT}`)).toHaveLength(1);
   });
 
-  test('a report that already has the new Node as its owner keeps it', async () => {
+  test('a report that already has the new Node as its owner retains it', async () => {
     const server = apiServer();
     server.forbidden = '/nodes/web-3/status';
     const { check } = startAgent(server);

@@ -72,6 +72,14 @@ describe('a finding', () => {
     expect(stateOf(withCheck(last, latent, 120_000))).toBe('latent');
   });
 
+  test('that is latent is not left to a Diagnosis, which would not repair it', () => {
+    const [state = initialState()] = states([checkOf(finding({ state: 'latent' }))]);
+    expect(conditionOf(state)?.message).toContain(
+      ' What to do: run kubediag recover stale-subpath-mount --finding a1 on the node; a Diagnosis repairs it ' +
+        'only once it is active; ',
+    );
+  });
+
   test('does not change its reason back and forth', () => {
     const other = checkOf(finding({ reason: 'ContainerWillNotRestart' }));
     const reasons = states([FOUND, other, FOUND, other]).map(

@@ -1,3 +1,4 @@
+import { AGENT_REPORTER } from '../../../pipeline/api/cluster-names.ts';
 import { EventRecorder, type ObjectReference } from '../../../pipeline/kube/event-recorder.ts';
 import type { KubeClient } from '../../../pipeline/kube/kube-client.ts';
 import type { EventPod } from './fault-events.ts';
@@ -18,7 +19,7 @@ export function publishNodeStatus({
   ...options
 }: NodeStatusOptions): NodePublisher {
   const recorder = new EventRecorder(client, {
-    controller: 'kubediag.org/agent',
+    controller: AGENT_REPORTER,
     instance: nodeName,
   });
   return new NodePublisher({

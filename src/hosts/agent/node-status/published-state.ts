@@ -47,10 +47,13 @@ export function faultReason(fault: string): string {
   return fault.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 }
 
-/** There is a built-in OperationSet for each fault. */
-export function adviceFor({ fault }: KnownFinding): string {
-  const advice = `What to do: create a Diagnosis of the node with operationSet ${fault}`;
-  return ` ${advice}; kubectl describe nodereport shows the proof.`;
+/** There is a built-in OperationSet for each fault; a Diagnosis repairs no finding that is latent. */
+export function adviceFor({ fault, id, state }: KnownFinding): string {
+  const advice =
+    state === 'latent'
+      ? `run kubediag recover ${fault} --finding ${id} on the node; a Diagnosis repairs it only once it is active`
+      : `create a Diagnosis of the node with operationSet ${fault}`;
+  return ` What to do: ${advice}; kubectl describe nodereport shows the proof.`;
 }
 
 export function summaryOf({ fault, state, detail }: KnownFinding): string {
