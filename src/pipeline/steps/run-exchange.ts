@@ -51,7 +51,7 @@ export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise
   const { late, stop, timeoutMs } = limits;
   try {
     if (asked.socketPath === undefined) refuseForbidden(asked.url);
-    return await answerOf(asked, AbortSignal.any([late, stop]));
+    return await answerOf(asked, [late, stop]);
   } catch (error) {
     if (error instanceof ForbiddenAddressError) return { refused: error.message };
     if (stop.aborted) return { lost: 'stopped' };
@@ -61,7 +61,7 @@ export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise
   }
 }
 
-function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
+function answerOf(asked: Asked, signals: readonly AbortSignal[]): Promise<Exchanged> {
   const { url, method, body, trust = {}, socketPath, bytesMax = ANSWER_BYTES_MAX } = asked;
   const sent = Buffer.from(method === 'POST' ? body : '');
   const headers = {
@@ -74,7 +74,6 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
   const options = defined({
     method,
     headers,
-    signal,
     agent: false,
     lookup: permittedLookup,
     socketPath,
@@ -103,10 +102,16 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
     resolve({ status, location: undefined, bytes: Buffer.alloc(0) });
   });
   request.on('error', reject);
-  // By ourselves: a request that is gone already hears of no signal.
-  const end = () => reject(new Error('ended'));
-  signal.addEventListener('abort', end, { once: true });
-  request.end(sent);
-  // The signal may live as long as the time limit of the step, and would keep what was sent and received.
-  return promise.finally(() => signal.removeEventListener('abort', end));
+  const end = () => {
+    request.destroy();
+    // By ourselves: a request that is gone already reports no error.
+    reject(new Error('ended'));
+  };
+  for (const signal of signals) signal.addEventListener('abort', end);
+  if (signals.some(({ aborted }) => aborted)) end();
+  else request.end(sent);
+  // A signal may live as long as the time limit of the step, and would keep what was sent and received.
+  return promise.finally(() => {
+    for (const signal of signals) signal.removeEventListener('abort', end);
+  });
 }
