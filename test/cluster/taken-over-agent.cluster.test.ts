@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faults } from '../../src/node/faults/index.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
@@ -117,8 +118,13 @@ async function ask(...requests: readonly object[]): Promise<readonly Answer[]> {
   const answers = cluster
     .node(NEW_NODE)
     .run(['sh', '-c', attack], { input: JSON.stringify(requests) });
-  await inAgent('kill -9 -1');
-  const { stdout, stderr } = await answers;
+  // An agent that starts again can be faster than the attacker, and has the executor then.
+  let ended: Awaited<typeof answers> | undefined;
+  while (!ended) {
+    await inAgent('kill -9 -1');
+    ended = await Promise.race([answers, sleep(10_000, undefined)]);
+  }
+  const { stdout, stderr } = ended;
   const given = JSON.parse(stdout || 'null') as readonly Answer[] | null;
   expect(given, stderr).toHaveLength(requests.length);
   return (given ?? []).toSorted((left, right) => left.id - right.id);
