@@ -1,16 +1,13 @@
-import { Semaphore } from '../../lib/std/semaphore.ts';
 import { idempotencyKeyOf } from '../../pipeline/steps/idempotency-key.ts';
 import { failedWith } from '../../pipeline/steps/operation-result.ts';
 import { isOwnPath, runServer } from '../../pipeline/steps/run-server.ts';
 import { failingAlone, type RunStep, stopWithin } from '../../pipeline/steps/step-to-run.ts';
-import { EXCHANGES_MAX } from './limits.ts';
 
 /**
  * Runs a step where it belongs. The agent itself asks servers that Operations name, because the
  * executor has no network of its own; the executor runs everything else.
  */
 export function agentSteps(runOnNode: RunStep): RunStep {
-  const exchanges = new Semaphore(EXCHANGES_MAX);
   return async (step) => {
     const { processor, input, restMs, diagnosis, onRetry } = step;
     if (processor.way !== 'http' || isOwnPath(processor)) return runOnNode(step);
@@ -25,7 +22,6 @@ export function agentSteps(runOnNode: RunStep): RunStep {
       input,
       timeoutMs,
       stop,
-      limited: (attempt) => exchanges.run(attempt, stop),
       onRetry,
       idempotencyKey: idempotencyKeyOf(step),
     });

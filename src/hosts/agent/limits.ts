@@ -8,9 +8,6 @@ export const API_SILENT_MS = 90_000;
 /** How long an agent without an executor waits before built-in Operations count as missing. */
 export const EXECUTOR_ABSENT_MS = 60_000;
 
-/** Requests at once to servers that Operations name: each response may have 2 MiB in memory. */
-export const EXCHANGES_MAX = 20;
-
 /** Equal messages within this time are logged once. */
 export const LOG_REPEAT_MS = 60_000;
 export const LOG_REPEATS_MAX = 100;

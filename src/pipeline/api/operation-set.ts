@@ -34,8 +34,8 @@ const AT = 'self[h + t + u]';
 
 /**
  * What the API server can check in a graph. Module `graph` checks more, with better messages, so
- * these rules are not needed here. Cycles and unreachable nodes exceed the cost limit of a CRD: a policy
- * in deploy/kubediag.yaml finds them.
+ * these rules are not needed here. A search for cycles and unreachable nodes would exceed the
+ * cost limit of a CRD: a policy in deploy/kubediag.yaml finds them.
  */
 const SEEN_BY_THE_SERVER = [
   [
