@@ -11,7 +11,14 @@ import { fetchedDigest } from './fetched-digest.ts';
 import { mountHungVolume } from './hung-volume.ts';
 import { install } from './installation.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
-import { makeSickPod } from './sick-pod.ts';
+import {
+  crash,
+  killContainer,
+  makeSickPod,
+  makeSubpathPod,
+  removeSubpathSource,
+  untilWaiting,
+} from './sick-pod.ts';
 import { makeUnloggedContainer } from './unlogged-container.ts';
 import { entries, setUpWorkingFolder } from './working-folder.ts';
 
@@ -120,8 +127,11 @@ async function eventsOf(kind: 'Node' | 'Pod', name: string): Promise<readonly st
 }
 
 /** A Diagnosis of a node, by a built-in OperationSet; gives its status when it has ended. */
-async function diagnose(nodeName: string, operationSet: string): Promise<DiagnosisStatus> {
-  const name = `${nodeName}-${operationSet}`;
+async function diagnose(
+  nodeName: string,
+  operationSet: string,
+  name = `${nodeName}-${operationSet}`,
+): Promise<DiagnosisStatus> {
   await cluster.apply({
     apiVersion: 'diagnosis.kubediag.org/v1',
     kind: 'Diagnosis',
@@ -177,6 +187,25 @@ it('the mount of a deleted subPath source is found and unmounted', async () => {
   };
   await expectFound(made);
   await expectRepaired(made);
+});
+
+it('it is unmounted too while the kubelet waits before it tries to restart the container', async () => {
+  await makeSubpathPod(cluster, OLD_NODE, 'crashing');
+  // The next time the kubelet waits for 20 seconds.
+  await crash(cluster, 'crashing', 2);
+  await removeSubpathSource(cluster, OLD_NODE, 'crashing');
+  await killContainer(cluster, 'crashing');
+  await untilWaiting(cluster, 'crashing');
+  const { result, findings = [] } = await diagnose(OLD_NODE, 'stale-subpath-mount', 'crashing');
+  expect({ result, findings }).toMatchObject({
+    result: 'Repaired',
+    findings: [{ state: 'active', reason: 'ContainerCannotStart', subject: { pod: 'crashing' } }],
+  });
+  const claims = findings.flatMap(({ proof = [] }) => proof.map(({ claim }) => claim));
+  expect(claims).toContainEqual(expect.stringContaining('waits for its restart'));
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod/crashing', '--timeout=120s');
+  await cluster.kubectl('delete', 'pod', 'crashing');
+  await expectClear(OLD_NODE);
 });
 
 describe.each([

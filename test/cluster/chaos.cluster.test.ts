@@ -56,8 +56,9 @@ function victims(): readonly Victim[] {
     ...NODES.flatMap((node) => [
       ...(['agent', 'executor'] as const).map((role) => ({
         name: `${role} on ${node}`,
-        strike: async () => killProcesses(role, node),
+        strike: async () => endProcesses(role, node),
       })),
+      { name: `agent pod on ${node}`, strike: () => deletePod(node) },
       ...(['containerd', 'kubelet'] as const).map((part) => ({
         name: `${part} on ${node}`,
         strike: () => restart(cluster.node(node).parts[part]),
@@ -77,9 +78,16 @@ async function restart(part: Part): Promise<void> {
   await part.start();
 }
 
-/** The shell in the container starts it again. */
-function killProcesses(role: AgentRole, node: string): void {
-  for (const pid of deployedProcesses(cluster.node(node), [role])) killIfThere(pid);
+/** By a crash or by a request to end. The shell in the container starts it again. */
+function endProcesses(role: AgentRole, node: string): void {
+  const signal = random() < 1 / 2 ? 'SIGKILL' : 'SIGTERM';
+  for (const pid of deployedProcesses(cluster.node(node), [role])) killIfThere(pid, signal);
+}
+
+/** As an update of the DaemonSet does it. */
+async function deletePod(node: string): Promise<void> {
+  const onNode = `--field-selector=spec.nodeName=${node}`;
+  await cluster.kubectl('delete', 'pods', '--namespace=kubediag', onNode, '--wait=false');
 }
 
 /** Nothing of a process that has ended. */

@@ -24,6 +24,7 @@ export async function makeSickPod(
   await makeSubpathPod(cluster, nodeName, name);
   const pod = await removeSubpathSource(cluster, nodeName, name);
   await killContainer(cluster, name);
+  await untilWaiting(cluster, name);
   return pod;
 }
 
@@ -69,16 +70,31 @@ export async function removeSubpathSource(
   return { name, mount: join(pod, 'volume-subpaths/settings/app/0') };
 }
 
-/** Returns when the kubelet has failed to start it again. */
-async function killContainer(cluster: WithPods, name: string): Promise<void> {
+/** As often as it crashed before, the longer the kubelet waits before it starts the container again. */
+export async function crash(cluster: WithPods, name: string, times: number): Promise<void> {
+  for (let time = 1; time <= times; time += 1) {
+    await killContainer(cluster, name);
+    const hasRestarted = async () => {
+      const [container] = (await podNow(cluster, name)).status.containerStatuses ?? [];
+      return container?.restartCount === time && container.state.running !== undefined;
+    };
+    await until(`the container of pod ${name} runs again`, hasRestarted, REFUSED_MS);
+  }
+}
+
+export async function killContainer(cluster: WithPods, name: string): Promise<void> {
   const { status } = await podNow(cluster, name);
   const id = status.containerStatuses?.[0]?.containerID.replace('containerd://', '') ?? '';
   killIfThere(containerProcess(id));
-  const isRefused = async () => {
+}
+
+/** Until the kubelet has failed to start its container, or waits before it tries. */
+export async function untilWaiting(cluster: WithPods, name: string): Promise<void> {
+  const isWaiting = async () => {
     const { waiting } = (await podNow(cluster, name)).status.containerStatuses?.[0]?.state ?? {};
     return /^(RunContainerError|CrashLoopBackOff)$/.test(waiting?.reason ?? '');
   };
-  await until(`the container of pod ${name} cannot start`, isRefused, REFUSED_MS);
+  await until(`the container of pod ${name} does not run`, isWaiting, REFUSED_MS);
 }
 
 async function podNow(cluster: WithPods, name: string): Promise<Pod> {
@@ -90,7 +106,8 @@ interface Pod {
   readonly status: {
     readonly containerStatuses?: readonly {
       readonly containerID: string;
-      readonly state: { readonly waiting?: { readonly reason: string } };
+      readonly restartCount: number;
+      readonly state: { readonly running?: object; readonly waiting?: { readonly reason: string } };
     }[];
   };
 }

@@ -205,18 +205,26 @@ const faulty: Readonly<Record<string, SyntheticWorker>> = {
   },
   'latent-running': { mounts: [stale], containers: [running], pods: [pod()] },
   'latent-running-without-credentials': { mounts: [stale], containers: [running] },
-  'latent-crashed': { mounts: [stale], containers: [exited(1)], pods: [pod()] },
+  'active-crashed': { mounts: [stale], containers: [exited(1)], pods: [pod()] },
+  // A node without a credential for the kubelet: its earlier restarts prove that it is restarted.
+  'active-crashed-again': { mounts: [stale], containers: [{ ...exited(1), attempt: 2 }] },
+  'latent-crashed-once': { mounts: [stale], containers: [exited(1)] },
   'latent-other-error': {
     mounts: [stale],
     containers: [refused(runcError(TARGET, 'permission denied'))],
     pods: [pod()],
   },
-  'latent-completed-and-restarted': {
+  'latent-error-of-its-program': {
+    mounts: [stale],
+    containers: [refused('exec: "app": executable file not found in $PATH')],
+    pods: [pod()],
+  },
+  'active-completed-and-restarted': {
     mounts: [stale],
     containers: [exited(0)],
     pods: [pod()],
   },
-  'latent-failed-and-restarted-on-failure': {
+  'active-failed-and-restarted-on-failure': {
     mounts: [stale],
     containers: [exited(1)],
     pods: [pod({ spec: { restartPolicy: 'OnFailure' } })],

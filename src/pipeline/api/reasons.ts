@@ -84,7 +84,7 @@ export const CONDITION_REASONS = {
   ApprovalNeeded: {
     type: 'WaitingForApproval',
     message:
-      'Plan NAME waits for approval: see status.plannedActions, then set spec.approvedPlan to the name of the plan (kubediag approve), or set spec.cancel',
+      'Plan NAME waits for approval: see status.plannedActions, then set spec.approvedPlan to NAME, or set spec.cancel to true',
     means: 'The next step would change the node, and spec.recovery is Approval.',
   },
   PlanApproved: {

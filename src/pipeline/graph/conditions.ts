@@ -30,7 +30,7 @@ export function withReason(
 ): DiagnosisStatus {
   const { type, message } = CONDITION_REASONS[reason];
   // A function, because "$&" in a name would have a meaning.
-  const text = message.replace('NAME', () => name);
+  const text = message.replaceAll('NAME', () => name);
   const condition: Condition = { type, status: is, reason, message: text };
   return { ...status, conditions: withCondition(status.conditions ?? [], condition, now) };
 }

@@ -28,6 +28,8 @@ export interface Candidate {
   readonly state: 'running' | 'down' | 'finished' | 'unclear';
   /** Why the state is unclear. */
   readonly unclear?: string | undefined;
+  /** It has ended, and the kubelet will start it again: the next start fails because of this mount. */
+  readonly awaitedRestart?: Proof | undefined;
   /** The runtime refused to start the container because of this very mount. */
   readonly refusal?: Proof | undefined;
   /** The runtime complained of this path in words that we do not know. */
@@ -64,6 +66,7 @@ export function candidateOf(around: Around): Candidate {
     where: `${podNamespace ? `${podNamespace}/` : 'pod '}${podName} container "${target.container}"`,
     isGoing: isGoing(around, state.state === 'running', pod),
     ...state,
+    awaitedRestart: state.state === 'down' ? awaitedRestart(around, newest, pod) : undefined,
     refusal: words.find(({ text = '' }) => paths.some((path) => saysSourceIsGone(text, path))),
     complaint: words.find(({ text = '' }) => paths.some((path) => mentions(text, path))),
   };
@@ -139,9 +142,31 @@ function complaints(
 }
 
 function startClaim(finishedAt: bigint): string {
+  const at = timeText(finishedAt);
+  return `the runtime refused to start it${at ? `, last at ${at}` : ''}`;
+}
+
+function awaitedRestart(
+  around: Around,
+  newest: Container | undefined,
+  pod: Pod | undefined,
+): Proof | undefined {
+  const status = statusOf(around, newest);
+  // If it could not be started for another reason, that one comes first.
+  if (!newest || status?.exitCode === undefined || status.message) return undefined;
+  // Without its pod, only an earlier restart proves that the kubelet restarts it.
+  if (!pod && newest.attempt === 0) return undefined;
+  const at = timeText(status.finishedAt);
+  const claim = `it exited with code ${status.exitCode}${at ? ` at ${at}` : ''} and waits for its restart`;
+  return { claim, origin: status.origin };
+}
+
+/** Empty if there is no time. */
+function timeText(nanoseconds: bigint): string {
   const NANOSECONDS_PER_MS = 1_000_000n;
-  const at = finishedAt > 0n ? new Date(Number(finishedAt / NANOSECONDS_PER_MS)) : undefined;
-  return `the runtime refused to start it${at ? `, last at ${at.toISOString().replace(/\.\d+Z$/, 'Z')}` : ''}`;
+  if (nanoseconds <= 0n) return '';
+  const at = new Date(Number(nanoseconds / NANOSECONDS_PER_MS));
+  return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function stateOf(

@@ -95,6 +95,7 @@ function judge(mount: Mount, seen: SeenMounts): Judgement | undefined {
     return uncertain(candidate, why);
   }
   if (candidate.state === 'unclear') return uncertain(candidate, candidate.unclear ?? '');
+  if (candidate.awaitedRestart) return { finding: activeFinding(candidate, source, seen) };
   return { finding: latentFinding(candidate, source, seen) };
 }
 

@@ -22,7 +22,7 @@ interface Seen {
 }
 
 export const reasons = {
-  ContainerCannotStart: 'The runtime refused to start the container because of this mount.',
+  ContainerCannotStart: 'The container does not run, and cannot start because of this mount.',
   ContainerWillNotRestart: 'The next start of the container will fail because of this mount.',
   RepairedByKubelet: 'This kubelet mounts the volume again before the next start.',
 } as const satisfies Record<string, string>;
@@ -38,7 +38,11 @@ export function activeFinding(candidate: Candidate, source: SubpathSource, seen:
       `${podOf(candidate)} cannot start container "${candidate.target.container}": its subPath ` +
       `volume "${candidate.target.volume}" is mounted from a file that no longer exists.`,
     excluded: [
-      'a source path that does not exist, or a place that the image lacks: the runtime says otherwise',
+      ...(candidate.refusal
+        ? [
+            'a source path that does not exist, or a place that the image lacks: the runtime says otherwise',
+          ]
+        : []),
       'a volume with data of its own: this one is rebuilt by the kubelet',
       ...podExclusions(candidate),
     ],
@@ -105,13 +109,16 @@ export function subjectOf({ mount, target, podName, podNamespace }: Candidate): 
   };
 }
 
-function proofOf({ mount, state, refusal, complaint }: Candidate, seen: Seen): readonly Proof[] {
+function proofOf(
+  { mount, state, refusal, complaint, awaitedRestart }: Candidate,
+  seen: Seen,
+): readonly Proof[] {
   const mounted: Proof = {
     claim: `mount ${mount.id} of the kubelet shows a file that was deleted`,
     text: seen.mounts.lineText(mount),
     origin: { ...seen.mounts.origin, line: mount.line },
   };
-  const spoken = refusal ?? complaint;
+  const spoken = refusal ?? complaint ?? awaitedRestart;
   const running =
     state === 'running'
       ? [{ claim: 'the container runs', origin: { criCall: 'ListContainers' } }]
