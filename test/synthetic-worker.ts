@@ -24,6 +24,7 @@ export interface SyntheticContainer {
   /** What the list says, when it differs from what the container's own status says. */
   readonly listedState?: string;
   readonly createdAt?: string;
+  readonly finishedAt?: string;
   readonly startedAt?: string;
   readonly attempt?: number;
   readonly exitCode?: number;
@@ -180,7 +181,7 @@ function addRuntime(maker: NodeMaker, worker: SyntheticWorker): void {
     const status = {
       ...containerMessage(container),
       ...(container.startedAt === undefined ? {} : { startedAt: container.startedAt }),
-      finishedAt: '1780000000000000000',
+      finishedAt: container.finishedAt ?? '1780000000000000000',
       exitCode,
       reason,
       message,

@@ -87,6 +87,15 @@ const waitingWith = (message: string) => ({
   ],
 });
 
+const backOff = (container = 'app') =>
+  `back-off 20s restarting failed container=${container} pod=web-0_default(${POD_UID})`;
+const backOffLine = (time: string, container = 'app') =>
+  `2026-05-28T${time}Z worker-7 kubelet[812]: E0528 ${time}.120000     812 pod_workers.go:191] Error syncing ` +
+  `pod ${POD_UID} ("web-0_default(${POD_UID})"), skipping: failed to "StartContainer" for ` +
+  `"${container}" with CrashLoopBackOff: "${backOff(container)}"`;
+const otherLine =
+  '2026-05-28T20:27:00Z worker-7 kubelet[812]: I0528 20:27:00.000000     812 kubelet.go:1] idle';
+
 /** Nodes that have the fault, and the two versions of the kubelet that make the difference. */
 const faulty: Readonly<Record<string, SyntheticWorker>> = {
   'broken-configmap': { mounts: [stale], containers: [refused(gone())], pods: [pod()] },
@@ -205,9 +214,40 @@ const faulty: Readonly<Record<string, SyntheticWorker>> = {
   },
   'latent-running': { mounts: [stale], containers: [running], pods: [pod()] },
   'latent-running-without-credentials': { mounts: [stale], containers: [running] },
-  'active-crashed': { mounts: [stale], containers: [exited(1)], pods: [pod()] },
-  // A node without a credential for the kubelet: its earlier restarts prove that it is restarted.
-  'active-crashed-again': { mounts: [stale], containers: [{ ...exited(1), attempt: 2 }] },
+  'active-crashed': {
+    mounts: [stale],
+    containers: [exited(1)],
+    pods: [pod({ status: waitingWith(backOff()) })],
+  },
+  // A node without a credential for the kubelet.
+  'active-crashed-by-the-log': {
+    mounts: [stale],
+    containers: [exited(1)],
+    kubeletLog: [backOffLine('20:26:41'), otherLine],
+  },
+  'active-second-mount': {
+    mounts: [
+      stale,
+      mount(
+        217,
+        `${configMapFolder('configmap')}/${PAYLOAD}/other.conf//deleted`,
+        `${POD}/volume-subpaths/settings/app/2`,
+      ),
+    ],
+    containers: [refused(gone())],
+  },
+  'latent-crashed': { mounts: [stale], containers: [exited(1)], pods: [pod()] },
+  'latent-waited-for-an-earlier-restart': {
+    mounts: [stale],
+    containers: [exited(1)],
+    kubeletLog: [backOffLine('20:26:39'), otherLine],
+  },
+  'latent-another-container-waits': {
+    mounts: [stale],
+    containers: [exited(1)],
+    pods: [pod({ status: waitingWith(backOff('other')) })],
+    kubeletLog: [backOffLine('20:26:41', 'other'), otherLine],
+  },
   'latent-crashed-once': { mounts: [stale], containers: [exited(1)] },
   'latent-other-error': {
     mounts: [stale],
@@ -219,12 +259,12 @@ const faulty: Readonly<Record<string, SyntheticWorker>> = {
     containers: [refused('exec: "app": executable file not found in $PATH')],
     pods: [pod()],
   },
-  'active-completed-and-restarted': {
+  'latent-completed-and-restarted': {
     mounts: [stale],
     containers: [exited(0)],
     pods: [pod()],
   },
-  'active-failed-and-restarted-on-failure': {
+  'latent-failed-and-restarted-on-failure': {
     mounts: [stale],
     containers: [exited(1)],
     pods: [pod({ spec: { restartPolicy: 'OnFailure' } })],
@@ -318,6 +358,13 @@ const lookAlikes: Readonly<Record<string, SyntheticWorker>> = {
     mounts: [stale],
     containers: [exited(0)],
     pods: [pod({ spec: { initContainers: [{ name: 'app' }] } })],
+  },
+  'look-alike-init-container-without-credentials': {
+    mounts: [stale],
+    containers: [
+      { ...exited(0), finishedAt: '1767322000000000000' },
+      { ...running, id: 'c3', name: 'main', createdAt: '1767322001000000000' },
+    ],
   },
   'look-alike-forgotten-pod': {
     mounts: [stale],
@@ -422,6 +469,20 @@ const unclear: Readonly<Record<string, SyntheticWorker>> = {
     pods: [pod()],
   },
   'unclear-completed-without-credentials': { mounts: [stale], containers: [exited(0)] },
+  'unclear-completed-beside-an-older-container': {
+    mounts: [stale],
+    containers: [
+      { ...exited(0), finishedAt: '1767322000000000000' },
+      { ...running, id: 'c3', name: 'main', createdAt: '1767321990000000000' },
+    ],
+  },
+  'unclear-completed-again': {
+    mounts: [stale],
+    containers: [
+      { ...exited(0), attempt: 1, finishedAt: '1767322000000000000' },
+      { ...running, id: 'c3', name: 'main', createdAt: '1767322001000000000' },
+    ],
+  },
   'unclear-stopped-sandbox': {
     mounts: [stale],
     containers: [exited(1)],
@@ -516,6 +577,24 @@ export const optionalReads: readonly OptionalReads[] = [
       'look-alike-words-of-the-program',
       'recorded-kubelet-1.36.3-benign',
     ],
+  },
+  {
+    reads: /^(log|file|status|names|link) .*(journalctl|\/var\/log\/|\/proc\/812\/fd)/,
+    why: 'the log decides only whether a finding is active or latent',
+    on: [
+      'benign-exited',
+      'look-alike-completed-and-restarted-on-failure',
+      'look-alike-completed-container',
+      'look-alike-completed-init-container',
+      'look-alike-finished-pod',
+      'look-alike-init-container-without-credentials',
+      'look-alike-words-of-the-program',
+    ],
+  },
+  {
+    reads: /^kubelet GET .*\/pods$/,
+    why: 'the runtime shows that the init container is done',
+    on: ['look-alike-init-container-without-credentials'],
   },
   {
     reads: /^file .*\/kubelet\.json$/,

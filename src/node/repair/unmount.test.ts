@@ -39,6 +39,71 @@ test('unmounts the stale mount in the namespace of the kubelet', async () => {
   expect(fixture.lines).toEqual([ROOT_LINE, OTHER_LINE]);
 });
 
+const SOCKET = '/run/containerd/containerd.sock';
+
+/** Gives the node a runtime with one container of the mount. */
+function addContainer({ node }: SyntheticRepair, id: string, state: string, message = ''): void {
+  const flags = ['--root-dir=/var/lib/kubelet', `--container-runtime-endpoint=unix://${SOCKET}`];
+  const answer = (body: object) => ({ answer: { criVersion: 'v1' as const, message: body } });
+  const labels = {
+    'io.kubernetes.pod.uid': '6f1c2a9e',
+    'io.kubernetes.pod.name': 'web-0',
+    'io.kubernetes.pod.namespace': 'shop',
+    'io.kubernetes.container.name': 'web',
+  };
+  const container = { id, metadata: { name: 'web', attempt: 1 }, labels, state, createdAt: '1' };
+  const status = {
+    ...container,
+    state: message ? 'CONTAINER_EXITED' : state,
+    exitCode: 0,
+    message,
+  };
+  node
+    .file(`/proc/${KUBELET_PID}/cmdline`, `${['kubelet', ...flags].join('\0')}\0`)
+    .set(
+      'runtime',
+      { socket: SOCKET, call: 'Version' },
+      answer({ runtimeName: 'containerd', runtimeVersion: '1' }),
+    )
+    .set('runtime', { socket: SOCKET, call: 'ListPodSandbox' }, answer({ items: [] }))
+    .set('runtime', { socket: SOCKET, call: 'ListContainers' }, answer({ containers: [container] }))
+    .set('runtime', { socket: SOCKET, call: 'ContainerStatus', id }, answer({ status }));
+}
+
+test('refuses while the container is being started: it would get the empty file below the mount', async () => {
+  const fixture = new SyntheticRepair();
+  addContainer(fixture, 'b2', 'CONTAINER_CREATED');
+  const { what, why } = await objectionTo(fixture);
+  expect(what).toBe('the container is being started at this moment');
+  expect(why).toBe('container web was created and does not run yet');
+  // As dockershim lists one that could not be started.
+  const failed = new SyntheticRepair();
+  addContainer(failed, 'b2', 'CONTAINER_CREATED', 'no such file or directory');
+  expect((await outcomeOf(failed)).outcome).toEqual({ state: 'done' });
+});
+
+test('is not done when a container was started meanwhile, unless the kubelet has made a new mount', async () => {
+  const raced = new SyntheticRepair();
+  addContainer(raced, 'b2', 'CONTAINER_EXITED');
+  raced.inAct = () => addContainer(raced, 'c3', 'CONTAINER_RUNNING');
+  expect((await outcomeOf(raced)).outcome).toMatchObject({
+    state: 'no-effect',
+    what: expect.stringContaining('shop/web-0 was started at the same moment'),
+  });
+
+  const later = new SyntheticRepair();
+  addContainer(later, 'b2', 'CONTAINER_EXITED');
+  later.inAct = () => {
+    addContainer(later, 'c3', 'CONTAINER_RUNNING');
+    later.lines.unshift(STALE_LINE.replace('216 22', '230 22').replace('//deleted', ''));
+  };
+  expect((await outcomeOf(later)).outcome).toEqual({ state: 'done' });
+
+  const same = new SyntheticRepair();
+  addContainer(same, 'b2', 'CONTAINER_EXITED');
+  expect((await outcomeOf(same)).outcome).toEqual({ state: 'done' });
+});
+
 test('what the unmount has to say is in the outcome', async () => {
   const fixture = new SyntheticRepair();
   fixture.result = { state: 'did', note: 'the table changed meanwhile' };

@@ -1,7 +1,10 @@
+import { containerStatuses } from '../evidence/containers/container-statuses.ts';
+import { type Container, containers, newestContainer } from '../evidence/containers/containers.ts';
 import type { Mount } from '../evidence/mounts/mount-table.ts';
 import { subpathSource, subpathTarget } from '../evidence/mounts/subpath-source.ts';
 import type { Action, Failure, ManualSteps, Outcome } from '../model/action.ts';
-import { type Handler, refused } from './handler.ts';
+import { attempt, type Snapshot } from '../model/evidence.ts';
+import { type Handler, type Observation, refused } from './handler.ts';
 import { type Holders, holdersOf } from './holders.ts';
 import type { MountPins, ProcessPins } from './node-writer.ts';
 import {
@@ -26,6 +29,7 @@ export const unmount: Handler<'unmount'> = {
       foreignTarget(action, mounts) ??
       objectionTo(pinsOf(action), table) ??
       lastCopy(action, mounts) ??
+      (await startingNow(action, mounts, snapshot)) ??
       (await pathObjection(action.target, process, { snapshot, writer }, manual(action, process)))
     );
   },
@@ -49,13 +53,15 @@ export const unmount: Handler<'unmount'> = {
   async isDone(action, snapshot, before) {
     const still = await stillMounted(action, snapshot);
     const { table, root } = await kubeletMounts(snapshot);
+    const started =
+      before && (await startedMeanwhile(action, { table, root }, { before, snapshot }));
     const now = new Set(table.mounts.map(lineOf));
     const lost = (before ? (await kubeletMounts(before)).table.mounts : [])
       .filter((mount) => subpathTarget(mount.target, root) && !isPinned(mount, action))
       .filter((mount) => !now.has(lineOf(mount)))
       .map(({ target }) => target);
     return {
-      ...(still ?? { isDone: true, seen: 'the mount is gone' }),
+      ...(still ?? started ?? { isDone: true, seen: 'the mount is gone' }),
       ...(lost.length === 0
         ? {}
         : { beside: `meanwhile these changed too, not by us: ${lost.join(', ')}` }),
@@ -91,6 +97,54 @@ function lastCopy(action: Unmount, { table, root, process }: KubeletMounts): Out
     'copy it out, and look at the copy; only then delete the pod, which unmounts it',
     { commands: [copy], risk },
   );
+}
+
+/**
+ * A kubelet that starts the container has taken the mount as it is. Without it the container would get the
+ * empty file that the mount covers.
+ */
+async function startingNow(
+  { target }: Unmount,
+  { root }: KubeletMounts,
+  snapshot: Snapshot,
+): Promise<Outcome | undefined> {
+  const newest = await newestAt(target, root, snapshot);
+  const statuses = await attempt(snapshot.of(containerStatuses));
+  const status = newest && statuses.known ? statuses.value.get(newest.id) : undefined;
+  // dockershim lists a container whose start failed as created; its status says more.
+  const isStarting = (status?.state ?? newest?.state) === 'created' && !status?.message;
+  if (!isStarting) return undefined;
+  const why = `container ${newest?.name} was created and does not run yet`;
+  return refused('the container is being started at this moment', why, 'try again in a minute');
+}
+
+/** What is wrong if the kubelet began to start the container before the mount was gone. */
+async function startedMeanwhile(
+  { target }: Unmount,
+  { table, root }: Pick<KubeletMounts, 'table' | 'root'>,
+  { before, snapshot }: { readonly before: Snapshot; readonly snapshot: Snapshot },
+): Promise<Observation | undefined> {
+  if (table.mounts.some((mount) => mount.target === target)) return undefined;
+  const [last, newest] = [
+    await newestAt(target, root, before),
+    await newestAt(target, root, snapshot),
+  ];
+  if (!newest || newest.id === last?.id) return undefined;
+  const seen =
+    `the mount is gone, but container ${newest.name} of pod ${newest.podNamespace}/${newest.podName} was ` +
+    'started at the same moment and may have an empty file instead: restart it';
+  return { isDone: false, seen };
+}
+
+/** Undefined without a runtime, which then starts nothing. */
+async function newestAt(
+  target: string,
+  root: string,
+  snapshot: Snapshot,
+): Promise<Container | undefined> {
+  const list = await attempt(snapshot.of(containers));
+  const { podUid = '', container = '' } = subpathTarget(target, root) ?? {};
+  return list.known ? newestContainer(list.value.containers, podUid, container) : undefined;
 }
 
 function busy({ holders, isWhole }: Holders): Failure {

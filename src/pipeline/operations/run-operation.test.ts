@@ -156,6 +156,36 @@ describe('what somebody made up', async () => {
     expect(asked).toEqual(['unmount']);
   });
 
+  test('of a container with two such mounts both are found and unmounted, for one holds it up alone', async () => {
+    const both = await fixtureAt('stale-subpath-mount/active-second-mount');
+    const planned: string[] = [];
+    const twice = hostOn(new RecordedNode(both.recording), {
+      settings: both.settings,
+      consent: ({ actions }) => {
+        planned.push(...actions.map((action) => ('target' in action ? action.target : '')));
+        return Promise.resolve({ given: 'to-plan' });
+      },
+    });
+    const pod = { namespace: 'default', name: 'web-0' };
+    const input = {
+      'collector.kubernetes.pod.detail': JSON.stringify({ metadata: pod }),
+      'collector.system.mountinfo': 'x',
+    };
+    const { results, record } = await run(own('subpathRemountDiagnoser'), input, { host: twice });
+    expect(record?.findings?.map(({ state }) => state)).toEqual(['active', 'active']);
+    const target = results?.[DESTINATION] ?? '';
+    const recovered = await run(
+      own('subpathRemountRecover'),
+      { [DESTINATION]: target },
+      { host: twice },
+    );
+    expect(recovered.results).toEqual({
+      'recover.kubernetes.subpath_remount.result': `Would umount ${target} on host; nothing was changed`,
+    });
+    expect(recovered.record?.plannedActions).toHaveLength(2);
+    expect(planned).toEqual([target, target.replace(/1$/, '2')]);
+  });
+
   test('does not pass for what a step has found, nor for what the Diagnosis is about', () => {
     const input = stepInput({
       namespace: 'shop',

@@ -2,13 +2,7 @@ import { jsonValue, textAt } from '../../lib/std/json.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
-import {
-  failedWith,
-  needed,
-  type OperationResult,
-  refusedWith,
-  type StepRecord,
-} from '../steps/operation-result.ts';
+import { failedWith, needed, refusedWith, type StepRecord } from '../steps/operation-result.ts';
 import { podOfStep } from '../steps/step-input.ts';
 import { checkForFault, findingRecord, seenIn } from './diagnose-fault.ts';
 import type { OwnProcessor } from './processor-host.ts';
@@ -41,12 +35,14 @@ export const subpathProcessors: readonly OwnProcessor[] = [
       if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
       const fault = staleSubpathMount();
       const { verdict } = await checkForFault(fault, { namespace, name }, host);
-      const [found] = activeIn(fault, verdict);
+      const all = activeIn(fault, verdict);
+      const [found] = all;
       if (!found) {
         const { record, reason } = seenIn(fault, verdict);
         return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`, record, reason);
       }
-      const { finding, mount } = found;
+      const { mount } = found;
+      const ofContainer = all.filter((each) => isSameContainer(each.mount.target, mount.target));
       return {
         succeeded: true,
         results: {
@@ -55,14 +51,14 @@ export const subpathProcessors: readonly OwnProcessor[] = [
           [`${FOUND}.original_source_path`]: `${mount.root}//deleted`,
           [DESTINATION]: mount.target,
         },
-        record: { findings: [findingRecord(fault, finding)] },
+        record: { findings: ofContainer.map(({ finding }) => findingRecord(fault, finding)) },
       };
     },
   },
   {
     path: '/processor/subpathRemountRecover',
     operation: 'subpath-remount-recover',
-    does: 'unmounts what that step found, if a new check confirms it',
+    does: 'unmounts what that step found, with the other such mounts of the container, if a new check confirms it',
     reads: [DESTINATION],
     writes: [RECOVERED],
     repairs: true,
@@ -74,34 +70,59 @@ export const subpathProcessors: readonly OwnProcessor[] = [
       const before = await doneBefore(fault, host);
       if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
       const { verdict, checked } = await checkForFault(fault, podOfStep(input), host);
-      const found = activeIn(fault, verdict).find(({ mount }) => mount.target === target);
-      const done = before.done.filter(
-        ({ action }) => action.kind === 'unmount' && action.target === target,
+      // With only one of them gone, the container still could not start.
+      const found = activeIn(fault, verdict).filter(({ mount }) =>
+        isSameContainer(mount.target, target),
       );
-      if (!found) {
-        if (done.length > 0) return unmounted(target, actionsOf(done));
+      const done = before.done.filter(
+        ({ action }) => action.kind === 'unmount' && isSameContainer(action.target, target),
+      );
+      const known = [...found.map(({ mount }) => mount), ...done.map(({ action }) => action)];
+      if (!known.some((each) => 'target' in each && each.target === target)) {
         const why = 'a new check does not find that a container is held up by this mount';
         return refusedWith(`${why}: ${target} (${otherwise(verdict)})`);
       }
-      const task = { fault, findings: [found.finding], earlier: [], begun: [] };
-      const [recovered] = await recoverFindings(task, checked, host);
-      if (!recovered) throw new Error(`nobody recovered from ${fault.id}`);
-      if ('why' in recovered) {
-        const reason = recovered.state === 'refused' ? 'Refused' : undefined;
-        return failedWith(recovered.why, recovered.record, reason);
+      const findings = found.map(({ finding }) => finding);
+      const task = { fault, findings, earlier: [], begun: [] };
+      const recovered = await recoverFindings(task, checked, host);
+      const record = recordOf([actionsOf(done), ...recovered.map((each) => each.record)]);
+      for (const each of recovered) {
+        if (!('why' in each)) continue;
+        return failedWith(each.why, record, each.state === 'refused' ? 'Refused' : undefined);
       }
-      const { state, record } = recovered;
-      if (state === 'done') return unmounted(target, record);
-      const text = `Would umount ${target} on host; nothing was changed`;
-      return { succeeded: true, results: { [RECOVERED]: text }, record };
+      const isPlanned = recovered.some(({ state }) => state === 'planned');
+      return {
+        succeeded: true,
+        results: { [RECOVERED]: recoveredText(target, isPlanned) },
+        record,
+      };
     },
   },
 ];
 
-function unmounted(target: string, record: StepRecord): OperationResult {
+function recoveredText(target: string, isPlanned: boolean): string {
+  if (isPlanned) return `Would umount ${target} on host; nothing was changed`;
   // The first word is spelt as every KubeDiag spells it: programs look for it.
-  const text = `Succeesfully umount ${target} on host`;
-  return { succeeded: true, results: { [RECOVERED]: text }, record };
+  return `Succeesfully umount ${target} on host`;
+}
+
+/** Without empty lists. */
+function recordOf(records: readonly StepRecord[]): StepRecord {
+  const plannedActions = records.flatMap((each) => each.plannedActions ?? []);
+  const actions = records.flatMap((each) => each.actions ?? []);
+  return {
+    ...(plannedActions.length > 0 ? { plannedActions } : {}),
+    ...(actions.length > 0 ? { actions } : {}),
+  };
+}
+
+// /var/lib/kubelet/pods/29da79e5-.../volume-subpaths/settings/app/1: pod 29da79e5-..., container app
+function isSameContainer(left: string, right: string): boolean {
+  const [leftPlace, rightPlace] = [left, right].map((path) => {
+    const [, uid, , , container] = path.split('/').slice(-6);
+    return `${uid}/${container}`;
+  });
+  return leftPlace === rightPlace;
 }
 
 function staleSubpathMount(): AnyFault {

@@ -27,6 +27,8 @@ export interface ContainerStatus {
   readonly message: string;
   /** Nanoseconds since 1970. */
   readonly finishedAt: bigint;
+  /** The time since then, by the clock of the node. */
+  readonly endedForMs: number;
   readonly origin: Origin;
 }
 
@@ -86,18 +88,22 @@ async function askStatuses(
   return statuses;
 }
 
+const NANOSECONDS_PER_MS = 1_000_000n;
+
 async function askStatus(snapshot: Snapshot, socket: string, id: string): Promise<ContainerStatus> {
   const { message } = await snapshot.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const exitCode = numberAt(message, 'status', 'exitCode');
   const state = stateIn(textAt(message, 'status', 'state'));
   const origin = { criCall: 'ContainerStatus', id: shortId(id) };
   if (exitCode === undefined) throw new ReadError('malformed', origin, 'it has no exit code');
+  const finishedAt = nanoseconds(textAt(message, 'status', 'finishedAt'));
   return {
     state,
     ...(state === 'exited' ? { exitCode } : {}),
     reason: textAt(message, 'status', 'reason') ?? '',
     message: textAt(message, 'status', 'message') ?? '',
-    finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
+    finishedAt,
+    endedForMs: snapshot.node.now().getTime() - Number(finishedAt / NANOSECONDS_PER_MS),
     origin,
   };
 }

@@ -1,18 +1,23 @@
-import type { ContainerStatuses } from '../../evidence/containers/container-statuses.ts';
+import type {
+  ContainerStatus,
+  ContainerStatuses,
+} from '../../evidence/containers/container-statuses.ts';
 import {
   attemptBefore,
   type Container,
   type Containers,
   newestContainer,
 } from '../../evidence/containers/containers.ts';
+import { saysBackOff } from '../../evidence/containers/restart-back-offs.ts';
 import type { StartRefusals } from '../../evidence/containers/start-refusals.ts';
 import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
+import type { LogEntry } from '../../evidence/logs/log-entries.ts';
 import type { Mount } from '../../evidence/mounts/mount-table.ts';
-import type { SubpathTarget } from '../../evidence/mounts/subpath-source.ts';
+import { type SubpathTarget, subpathTarget } from '../../evidence/mounts/subpath-source.ts';
 import type { Pod, Pods } from '../../evidence/pods/pods.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Proof } from '../../model/finding.ts';
-import { mentions, saysSourceIsGone } from './mount-error.ts';
+import { mentions, saysSourceIsGone, sourcesSaidGone } from './mount-error.ts';
 
 /** A stale subPath mount together with the container that it belongs to. */
 export interface Candidate {
@@ -28,8 +33,8 @@ export interface Candidate {
   readonly state: 'running' | 'down' | 'finished' | 'unclear';
   /** Why the state is unclear. */
   readonly unclear?: string | undefined;
-  /** It has ended, and the kubelet will start it again: the next start fails because of this mount. */
-  readonly awaitedRestart?: Proof | undefined;
+  /** It does not run, and the kubelet will start it again: that start fails because of this mount. */
+  readonly nextStart?: Proof | undefined;
   /** The runtime refused to start the container because of this very mount. */
   readonly refusal?: Proof | undefined;
   /** The runtime complained of this path in words that we do not know. */
@@ -42,6 +47,7 @@ interface Around {
   readonly containers: Maybe<Containers>;
   readonly statuses: Maybe<ContainerStatuses>;
   readonly refusals: StartRefusals;
+  readonly backOffs: Maybe<readonly LogEntry[]>;
   readonly kubelet: Kubelet;
   readonly pods: Maybe<Pods>;
 }
@@ -66,7 +72,7 @@ export function candidateOf(around: Around): Candidate {
     where: `${podNamespace ? `${podNamespace}/` : 'pod '}${podName} container "${target.container}"`,
     isGoing: isGoing(around, state.state === 'running', pod),
     ...state,
-    awaitedRestart: state.state === 'down' ? awaitedRestart(around, newest, pod) : undefined,
+    nextStart: state.state === 'down' ? nextStart(around, newest, words) : undefined,
     refusal: words.find(({ text = '' }) => paths.some((path) => saysSourceIsGone(text, path))),
     complaint: words.find(({ text = '' }) => paths.some((path) => mentions(text, path))),
   };
@@ -141,32 +147,46 @@ function complaints(
   return [...fromRuntime, ...fromKubelet, ...quoted];
 }
 
+const NANOSECONDS_PER_MS = 1_000_000n;
+
 function startClaim(finishedAt: bigint): string {
-  const at = timeText(finishedAt);
-  return `the runtime refused to start it${at ? `, last at ${at}` : ''}`;
+  const at = finishedAt > 0n ? new Date(Number(finishedAt / NANOSECONDS_PER_MS)) : undefined;
+  return `the runtime refused to start it${at ? `, last at ${at.toISOString().replace(/\.\d+Z$/, 'Z')}` : ''}`;
 }
 
-function awaitedRestart(
+/**
+ * What proves that the kubelet will start the container again. Without it the pod may be in deletion, or
+ * the kubelet may be starting it at this moment.
+ */
+function nextStart(
   around: Around,
   newest: Container | undefined,
-  pod: Pod | undefined,
+  words: readonly Proof[],
 ): Proof | undefined {
+  const { target, backOffs } = around;
+  const { podUid, container } = target;
+  const sibling = words.find(({ text = '' }) => sourcesSaidGone(text).some(isOf(around)));
+  if (sibling) return { ...sibling, claim: `${sibling.claim}, for another of its subPath mounts` };
   const status = statusOf(around, newest);
-  // If it could not be started for another reason, that one comes first.
-  if (!newest || status?.exitCode === undefined || status.message) return undefined;
-  // Without its pod, only an earlier restart proves that the kubelet restarts it.
-  if (!pod && newest.attempt === 0) return undefined;
-  const at = timeText(status.finishedAt);
-  const claim = `it exited with code ${status.exitCode}${at ? ` at ${at}` : ''} and waits for its restart`;
-  return { claim, origin: status.origin };
+  if (status?.exitCode === undefined || status.message) return undefined;
+  const claim = `it exited with code ${status.exitCode}, and the kubelet waits before it restarts it`;
+  const listed = words.find(({ text = '' }) => saysBackOff(text, podUid, container));
+  if (listed) return { ...listed, claim };
+  const endedMs = Number(status.finishedAt / NANOSECONDS_PER_MS);
+  const logged = (backOffs.known ? backOffs.value : []).findLast(
+    ({ message, time }) =>
+      saysBackOff(message, podUid, container) && time !== undefined && time.getTime() > endedMs,
+  );
+  return logged && { claim, text: logged.text, origin: logged.origin };
 }
 
-/** Empty if there is no time. */
-function timeText(nanoseconds: bigint): string {
-  const NANOSECONDS_PER_MS = 1_000_000n;
-  if (nanoseconds <= 0n) return '';
-  const at = new Date(Number(nanoseconds / NANOSECONDS_PER_MS));
-  return at.toISOString().replace(/\.\d+Z$/, 'Z');
+/** Whether a path is a subPath mount of the same container. */
+function isOf({ target, kubelet: { root, configuredRoot } }: Around): (path: string) => boolean {
+  return (path) =>
+    [root, ...(configuredRoot ? [configuredRoot] : [])].some((each) => {
+      const other = subpathTarget(path, each);
+      return other?.podUid === target.podUid && other.container === target.container;
+    });
 }
 
 function stateOf(
@@ -184,6 +204,7 @@ function stateOf(
   const exitCode = status?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
 
+  if (newest && status && isDone(newest, status, containers)) return { state: 'finished' };
   const whyNoPod = pods.known ? 'the kubelet does not list its pod' : pods.why;
   if (!newest && !containers.sandboxes.some(({ podUid }) => podUid === target.podUid)) {
     return unclear(`the runtime has no container of its pod, and ${whyNoPod}`);
@@ -195,6 +216,24 @@ function stateOf(
   }
   if (!hasSandbox(around)) return unclear(`its pod's sandbox is stopped, and ${whyNoPod}`);
   return { state: 'down' };
+}
+
+/** A container that has failed for the first time or has to run again is restarted at once. */
+const RESTARTED_WITHIN_MS = 60_000;
+
+/**
+ * An init container that did its work: it ended with 0, the kubelet went on to start another container of
+ * the pod, and did not restart this one.
+ */
+function isDone(
+  { id, attempt, sandboxId }: Container,
+  { exitCode, finishedAt, endedForMs }: ContainerStatus,
+  { containers }: Containers,
+): boolean {
+  if (exitCode !== 0 || attempt > 0 || endedForMs < RESTARTED_WITHIN_MS) return false;
+  return containers.some(
+    (other) => other.id !== id && other.sandboxId === sandboxId && other.createdAt > finishedAt,
+  );
 }
 
 function unclear(why: string): Pick<Candidate, 'state' | 'unclear'> {

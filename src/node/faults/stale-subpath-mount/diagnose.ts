@@ -4,6 +4,7 @@ import type { Containers } from '../../evidence/containers/containers.ts';
 import type { StartRefusals } from '../../evidence/containers/start-refusals.ts';
 import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
+import type { LogEntry } from '../../evidence/logs/log-entries.ts';
 import type { Mount, MountTable } from '../../evidence/mounts/mount-table.ts';
 import { subpathSource, subpathTarget } from '../../evidence/mounts/subpath-source.ts';
 import type { Pods } from '../../evidence/pods/pods.ts';
@@ -28,6 +29,7 @@ export interface Seen {
   readonly containers: Maybe<Containers>;
   readonly statuses: Maybe<ContainerStatuses>;
   readonly refusals: StartRefusals;
+  readonly backOffs: Maybe<readonly LogEntry[]>;
   readonly pods: Maybe<Pods>;
 }
 
@@ -95,7 +97,7 @@ function judge(mount: Mount, seen: SeenMounts): Judgement | undefined {
     return uncertain(candidate, why);
   }
   if (candidate.state === 'unclear') return uncertain(candidate, candidate.unclear ?? '');
-  if (candidate.awaitedRestart) return { finding: activeFinding(candidate, source, seen) };
+  if (candidate.nextStart) return { finding: activeFinding(candidate, source, seen) };
   return { finding: latentFinding(candidate, source, seen) };
 }
 

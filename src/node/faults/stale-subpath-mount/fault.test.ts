@@ -30,7 +30,7 @@ test('the node of the public issue gets the verdict, the paths and the link that
 test.each([
   ['the container runs and its mount is sound', 'healthy', true],
   ['the container runs, with its mount still stale', 'latent-running', false],
-  ['the mount of another place is stale', 'look-alike-outside-subpaths', true],
+  ['the container runs, with no mount in this place', 'look-alike-outside-subpaths', false],
   ['the mount is sound, and the container has not started', 'sound-and-exited', false],
   ['the mount is gone with its container', 'look-alike-forgotten-pod', false],
   ['the runtime does not answer', 'runtime-silent', false],

@@ -1,5 +1,6 @@
 import { containerStatuses } from '../../evidence/containers/container-statuses.ts';
 import { containers } from '../../evidence/containers/containers.ts';
+import { BACK_OFF, restartBackOffs } from '../../evidence/containers/restart-back-offs.ts';
 import { startRefusals } from '../../evidence/containers/start-refusals.ts';
 import { kubelet } from '../../evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
@@ -40,9 +41,12 @@ export const staleSubpathMount = defineFault({
     containers: optional(containers),
     statuses: optional(containerStatuses),
     refusals: startRefusals,
+    // Without the log, a container that waits for its restart is latent.
+    backOffs: optional(restartBackOffs),
     // The kubelet's list shows which containers should run; the runtime shows which do.
     pods: optional(pods),
   },
+  logSignatures: [BACK_OFF],
   suspicions: { 'plain-mounts': lostSource },
   redactMessage: redactMountError,
   diagnose,

@@ -110,7 +110,7 @@ export function subjectOf({ mount, target, podName, podNamespace }: Candidate): 
 }
 
 function proofOf(
-  { mount, state, refusal, complaint, awaitedRestart }: Candidate,
+  { mount, state, refusal, complaint, nextStart }: Candidate,
   seen: Seen,
 ): readonly Proof[] {
   const mounted: Proof = {
@@ -118,7 +118,7 @@ function proofOf(
     text: seen.mounts.lineText(mount),
     origin: { ...seen.mounts.origin, line: mount.line },
   };
-  const spoken = refusal ?? complaint ?? awaitedRestart;
+  const spoken = refusal ?? complaint ?? nextStart;
   const running =
     state === 'running'
       ? [{ claim: 'the container runs', origin: { criCall: 'ListContainers' } }]

@@ -21,16 +21,14 @@ export function recover({ pins, blastRadius, reason }: Finding<StaleSubpathMount
   };
 }
 
-/** The container runs, and no longer on the mount that we took away. */
+/** The container runs, and on a new mount: without one, it would have been started on an empty file. */
 export function hasHealed(
   { subject, pins }: Finding<StaleSubpathMount>,
   { containers, mounts }: Seen,
 ): boolean {
   const { podUid = '', container = '' } = subject;
   if (!mounts.known || !containers.known) return false;
-  const isStale = mounts.value.mounts.some(
-    ({ target, isDeleted }) => target === pins.target && isDeleted,
-  );
+  const mount = mounts.value.mounts.findLast(({ target }) => target === pins.target);
   const newest = newestContainer(containers.value.containers, podUid, container);
-  return !isStale && newest?.state === 'running';
+  return mount?.isDeleted === false && newest?.state === 'running';
 }
