@@ -202,10 +202,28 @@ it('it is unmounted too while the kubelet waits before it tries to restart the c
     findings: [{ state: 'active', reason: 'ContainerCannotStart', subject: { pod: 'crashing' } }],
   });
   const claims = findings.flatMap(({ proof = [] }) => proof.map(({ claim }) => claim));
-  expect(claims).toContainEqual(expect.stringContaining('waits for its restart'));
+  expect(claims).toContainEqual(expect.stringContaining('waits before it restarts it'));
   await cluster.kubectl('wait', '--for=condition=Ready', 'pod/crashing', '--timeout=120s');
   await cluster.kubectl('delete', 'pod', 'crashing');
   await expectClear(OLD_NODE);
+});
+
+it('it is unmounted before it does harm by the command of the condition, in the executor container', async () => {
+  await makeSubpathPod(cluster, OLD_NODE, 'running');
+  await removeSubpathSource(cluster, OLD_NODE, 'running');
+  const shown = () => conditionOf(OLD_NODE).then((condition) => textAt(condition, 'message') ?? '');
+  await expect.poll(shown, SLOW).toMatch(/ runs, but .* What to do: run kubediag recover /);
+  const command = /run (?<command>kubediag recover .*) in the executor container/.exec(
+    await shown(),
+  );
+  const words = command?.groups?.command?.split(' ') ?? [];
+  const onNode = `--field-selector=spec.nodeName=${OLD_NODE}`;
+  const pod = await cluster.kubectl('get', 'pods', '--namespace=kubediag', onNode, '-o=name');
+  const inExecutor = ['--namespace=kubediag', pod.trim(), '--container=executor', '--'];
+  const printed = await cluster.kubectl('exec', ...inExecutor, ...words, '--yes');
+  expect(printed).toContain('1 repaired, 0 refused, 0 failed');
+  await expectClear(OLD_NODE);
+  await cluster.kubectl('delete', 'pod', 'running');
 });
 
 describe.each([

@@ -18,6 +18,9 @@ const ROUND_MS = 240_000;
 
 const NODES = [NEW_NODE, OLD_NODE];
 const FAULT = 'stale-subpath-mount';
+/** The agent itself reads pods, from the API server. */
+const COLLECT = 'collect';
+const API = 'diagnosis.kubediag.org/v1';
 const SLOW = { timeout: ROUND_MS, interval: 500 };
 /** What is killed comes back after a second at most, as by systemd. */
 const AWAY_MS = 1_000;
@@ -39,6 +42,15 @@ beforeAll(async () => {
   });
   if (applied.code !== 0) throw new Error(applied.stderr);
   await cluster.kubectl('apply', `--filename=deploy/operations/${FAULT}.yaml`);
+  const collectors = [
+    { id: 0, to: [1] },
+    { id: 1, operation: 'pod-list-collector', to: [2] },
+    { id: 2, operation: 'mount-info-collector' },
+  ];
+  await cluster.apply({
+    ...{ apiVersion: API, kind: 'OperationSet', metadata: { name: COLLECT } },
+    spec: { adjacencyList: collectors },
+  });
   const agents = ['--namespace=kubediag', 'daemonset/kubediag-agent'];
   await cluster.kubectl('rollout', 'status', ...agents, '--timeout=120s');
 });
@@ -111,7 +123,7 @@ interface Round {
   readonly outcome: string;
 }
 
-/** Both nodes have a Diagnosis, and that of the old one repairs a pod, while something is killed. */
+/** One node collects, and the other one repairs a pod, while something is killed. */
 async function runRound(name: string, victim: Victim | undefined, afterMs: number): Promise<Round> {
   const pod = await makeSickPod(cluster, OLD_NODE, name);
   const begun = performance.now();
@@ -128,7 +140,10 @@ async function runRound(name: string, victim: Victim | undefined, afterMs: numbe
   expect(actionsDone(onNew.uid, shown, NEW_NODE)).toEqual([]);
   const isRepaired = onOld.status.phase === 'Succeeded';
   // Without the kubelet or the runtime a step may have refused to act, and then nothing has changed.
-  if (!victim?.mayPrevent) expect(onOld.status.phase, shown).toBe('Succeeded');
+  if (!victim?.mayPrevent) {
+    expect(onOld.status.phase, shown).toBe('Succeeded');
+    expect(onNew.status.phase, JSON.stringify(onNew)).toBe('Succeeded');
+  }
   expect(done.length, shown).toBe(isRepaired ? 1 : 0);
   expect(isStale(pod), shown).toBe(!isRepaired);
   if (!isRepaired) await expectRepairLater(`${name}-again-${OLD_NODE}`);
@@ -149,10 +164,12 @@ async function expectRepairLater(name: string): Promise<void> {
 async function diagnose(...names: readonly string[]): Promise<void> {
   await cluster.apply(
     ...names.map((name) => ({
-      apiVersion: 'diagnosis.kubediag.org/v1',
+      apiVersion: API,
       kind: 'Diagnosis',
       metadata: { name },
-      spec: { operationSet: FAULT, nodeName: name.endsWith(OLD_NODE) ? OLD_NODE : NEW_NODE },
+      spec: name.endsWith(OLD_NODE)
+        ? { operationSet: FAULT, nodeName: OLD_NODE }
+        : { operationSet: COLLECT, nodeName: NEW_NODE },
     })),
   );
 }

@@ -31,12 +31,12 @@ const onExecutor: RunStep = async () => ({ succeeded: true, results: { by: 'exec
 function stepAt(path: string): StepToRun {
   const processor = { way: 'http', path, scheme: 'http', timeoutSeconds: 5 } as const;
   const input = { 'pod.namespace': 'default', 'pod.name': 'web' };
-  return { processor, input } as unknown as StepToRun;
+  return { processor, input, restMs: 60_000, stop: never } as unknown as StepToRun;
 }
 
+const never = new AbortController().signal;
 const PATH = '/api/v1/namespaces/default/pods/web';
 const reference = { namespace: 'default', name: 'web' };
-const never = new AbortController().signal;
 const unknown = async () => ({ state: 'unknown', why: 'asked the executor' }) as const;
 
 test('the detail of a pod is the whole object of the API server, without secrets', async () => {
@@ -74,6 +74,26 @@ test('the executor says whether there is a pod about which the API server gives 
   };
   const pods = new ApiPods({ request } as unknown as KubeClient, 'node-1');
   expect(await pods.finding(unknown)(reference, 1_000, never)).toMatchObject({ state: 'unknown' });
+});
+
+test.each([
+  ['podDetailCollector', POD, 'collector.kubernetes.pod.detail'],
+  [
+    'podListCollector',
+    { metadata: { resourceVersion: '7' }, items: [POD] },
+    'collector.kubernetes.pod.list',
+  ],
+])('%s asks again after a moment without an API server', async (name, answer, key) => {
+  let times = 0;
+  const request = async () => {
+    times += 1;
+    if (times === 1) throw new StoreError('ServiceUnavailable', 'not now');
+    return answer;
+  };
+  const pods = new ApiPods({ request } as unknown as KubeClient, 'node-1');
+  const result = await pods.collecting(onExecutor)(stepAt(`/processor/${name}`));
+  expect(result).toMatchObject({ results: { [key]: expect.stringContaining('"uid":"u1"') } });
+  expect(times).toBe(2);
 });
 
 test('the list of pods is the one of this node', async () => {

@@ -11,9 +11,11 @@ import {
   podObject,
 } from '../../pipeline/steps/pod-collectors.ts';
 import { podOfStep } from '../../pipeline/steps/step-input.ts';
-import type { RunStep, StepToRun } from '../../pipeline/steps/step-to-run.ts';
+import { type RunStep, type StepToRun, stopWithin } from '../../pipeline/steps/step-to-run.ts';
 import { withoutSecrets } from '../../pipeline/steps/without-secrets.ts';
-import { answerOf } from '../../pipeline/store/store-answer.ts';
+import { retried } from '../../pipeline/store/store-answer.ts';
+
+import { API_WAIT_MS } from './limits.ts';
 
 type FindPod = NonNullable<DriverContext['findPod']>;
 
@@ -35,7 +37,7 @@ export class ApiPods {
     return async (step) => {
       const { processor } = step;
       const path = processor.way === 'http' && !processor.address ? processor.path : '';
-      if (path === POD_LIST.path) return this.#list();
+      if (path === POD_LIST.path) return this.#list(limitOf(step));
       const detail = path === POD_DETAIL.path ? await this.#detail(step) : undefined;
       return detail ?? runOther(step);
     };
@@ -44,7 +46,7 @@ export class ApiPods {
   /** A pod that the API server does not have on this node is absent, unless the node still has it. */
   finding(findOnNode: FindPod): FindPod {
     return async (pod, restMs, stop) => {
-      const read = await this.#read(pod);
+      const read = await this.#read(pod, stopWithin(Math.min(restMs, API_WAIT_MS), stop));
       if (read.state === 'here') return withContainer(read.pod, pod);
       const onNode = await findOnNode(pod, restMs, stop);
       if (onNode.state === 'found' || read.state === 'unknown') return onNode;
@@ -52,7 +54,7 @@ export class ApiPods {
     };
   }
 
-  async #list(): Promise<OperationResult> {
+  async #list(limit: AbortSignal): Promise<OperationResult> {
     const read = async (): Promise<readonly object[]> => {
       const query = { fieldSelector: `spec.nodeName=${this.#nodeName}` };
       const pods: object[] = [];
@@ -60,22 +62,22 @@ export class ApiPods {
       for await (const item of items) pods.push(podObject(item));
       return pods;
     };
-    const answer = await answerOf(read());
+    const answer = await retried(read, { shutdown: limit });
     if (!answer.ok) return failedWith(`pods of node ${this.#nodeName}: ${answer.error.message}`);
     return { succeeded: true, results: { [POD_LIST.result]: textOf(answer.value) } };
   }
 
-  async #detail({ input }: StepToRun): Promise<OperationResult | undefined> {
-    const named = podOfStep(input);
-    const read = named && (await this.#read(named));
+  async #detail(step: StepToRun): Promise<OperationResult | undefined> {
+    const named = podOfStep(step.input);
+    const read = named && (await this.#read(named, limitOf(step)));
     if (read?.state !== 'here') return undefined;
     return { succeeded: true, results: { [POD_DETAIL.result]: textOf(read.pod) } };
   }
 
-  async #read({ namespace, name }: PodName): Promise<ReadPod> {
+  async #read({ namespace, name }: PodName, limit: AbortSignal): Promise<ReadPod> {
     const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
     const request = { method: 'GET', path: `/api/v1/namespaces/${place}` } as const;
-    const answer = await answerOf(this.#client.request(request));
+    const answer = await retried(() => this.#client.request(request), { shutdown: limit });
     const pod = `pod ${namespace}/${name}`;
     if (!answer.ok) {
       const isGone = answer.error.reason === 'NotFound';
@@ -86,6 +88,12 @@ export class ApiPods {
     const where = nodeName === undefined ? 'not scheduled yet' : `on node ${nodeName}`;
     return { state: 'absent', why: `${pod}: ${where}, not on ${this.#nodeName}` };
   }
+}
+
+/** An API server that restarts is back by then. Without it, the executor says what the runtime knows. */
+function limitOf({ processor, restMs, stop }: StepToRun): AbortSignal {
+  const timeoutMs = Math.min(processor.timeoutSeconds * 1_000, restMs, API_WAIT_MS);
+  return stopWithin(timeoutMs, stop);
 }
 
 type PodName = Pick<PodReference, 'namespace' | 'name'>;

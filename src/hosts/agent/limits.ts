@@ -5,6 +5,9 @@ export const LEASE_SECONDS = 120;
 /** Without an answer of the API server for so long the agent is not ready: it renews its Lease more often. */
 export const API_SILENT_MS = 90_000;
 
+/** How long a step waits for an API server that is away: longer than one takes to restart. */
+export const API_WAIT_MS = 60_000;
+
 /** How long an agent without an executor waits before built-in Operations count as missing. */
 export const EXECUTOR_ABSENT_MS = 60_000;
 

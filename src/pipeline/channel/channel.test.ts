@@ -140,10 +140,31 @@ test('a step whose executor does not come back says that it may have acted', asy
   expect(await asked).toMatchObject({ message: /does not answer: .*; it may have acted: run/ });
 });
 
+test('a step that is sent again ends at its deadline, although the next executor has time left', async () => {
+  const path = socketPath();
+  const agent = await agentAt(path);
+  const asked = agent.runStep(step({ restMs: 2_000 }));
+  const first = await rawExecutor(path);
+  first.socket.write(frameOf(HELLO));
+  await expect.poll(() => first.messages.length).toBe(1);
+  await sleep(1_000);
+  first.socket.destroy();
+  await expect.poll(agent.isConnected).toBe(false);
+  executorAt(path, {
+    // Ends by the cancel of the agent: its own limit is later.
+    runStep: async ({ stop, restMs }) => {
+      expect(restMs).toBe(2_000);
+      const end = await sleep(10_000, 'late', { signal: stop }).catch(() => 'cancelled');
+      return { succeeded: false, message: end };
+    },
+  });
+  expect(await asked).toMatchObject({ succeeded: false, message: 'cancelled' });
+});
+
 test('a connection that was lost before its hello does not end a request that runs later', async () => {
   const path = socketPath();
   const agent = await agentAt(path);
-  const asked = agent.runStep(step({ restMs: 6_000 }));
+  const asked = agent.runStep(step({ processor: { ...step().processor, timeoutSeconds: 6 } }));
   const early = await rawExecutor(path);
   early.socket.write(frameOf({ type: 'pong' }));
   await expect.poll(early.isClosed).toBe(true);

@@ -1,4 +1,5 @@
-import { lstat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/std/message-of.ts';
@@ -9,6 +10,9 @@ import { RECONNECT_MS, REQUEST_BYTES_MAX, REQUESTS_MAX, UNREAD_BYTES_MAX } from 
 import type { FromExecutor, Hello } from './messages.ts';
 import type { NodeCheck } from './node-check.ts';
 import { type ExecutorRequest, executorRequest, fromAgent } from './request-schema.ts';
+
+/** Of Linux; Node has no name for it. */
+const O_PATH = 0o10_000_000;
 
 export interface ConnectOptions {
   readonly socketPath: string;
@@ -83,15 +87,21 @@ class ExecutorEnd {
 
   async #connect(): Promise<Socket | string> {
     const { socketPath } = this.#options;
+    let file: FileHandle | undefined;
     try {
-      // The agent can write to this directory: a link could lead to a socket of the node.
-      if (!(await lstat(socketPath)).isSocket()) return `${socketPath} is not a socket`;
+      // The agent can write to this directory: a link could lead to a socket of the node. What was
+      // opened and checked is what we connect to, whatever has the name by then.
+      file = await open(socketPath, O_PATH | constants.O_NOFOLLOW);
+      if (!(await file.stat()).isSocket()) return `${socketPath} is not a socket`;
+      const path = `/proc/self/fd/${file.fd}`;
       return await new Promise<Socket>((resolve, reject) => {
-        const socket = createConnection(socketPath, () => resolve(socket));
+        const socket = createConnection(path, () => resolve(socket));
         socket.once('error', reject);
       });
     } catch (error) {
       return messageOf(error);
+    } finally {
+      await file?.close();
     }
   }
 

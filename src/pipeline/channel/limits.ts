@@ -19,6 +19,10 @@ export const SILENT_MS = 120_000;
 /** For requests without a time limit of their own, while no executor is connected. */
 export const ABSENT_MS = 60_000;
 
+/** Removals of results that wait for an executor; a `retain` may name 100,000 Diagnoses. */
+export const REMOVALS_WAITING_MAX = 1_000;
+export const RETAINS_WAITING_MAX = 2;
+
 /** How often a request is sent when the executor ends each time: it may be the reason. */
 export const SENDS_MAX = 5;
 

@@ -17,6 +17,8 @@ const finding = z.strictObject({
       reason,
       summary,
       subject,
+      /** What a person can do about it. Absent if there is a repair. */
+      manualStep: line.exactOptional(),
       proof: z.array(proofOf(line)).max(REPORTED_PROOF_MAX),
     })
     .exactOptional(),

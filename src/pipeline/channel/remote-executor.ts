@@ -2,9 +2,14 @@ import type { SeenPod } from '../api/named-pod.ts';
 import type { LargeResults } from '../diagnosis/large-results.ts';
 import type { BuiltIns } from '../steps/built-ins.ts';
 import { failedWith } from '../steps/operation-result.ts';
-import type { EarlierRecord, StepOutcome, StepToRun } from '../steps/step-to-run.ts';
+import {
+  type EarlierRecord,
+  type StepOutcome,
+  type StepToRun,
+  stopWithin,
+} from '../steps/step-to-run.ts';
 import type { Executor, ReadFile } from './executor.ts';
-import { ABSENT_MS } from './limits.ts';
+import { ABSENT_MS, REMOVALS_WAITING_MAX, RETAINS_WAITING_MAX } from './limits.ts';
 import type { Answer, AskOptions, OpenRequests } from './open-requests.ts';
 import type { StepRequest } from './request-schema.ts';
 
@@ -22,7 +27,9 @@ export function remoteExecutor(
     runStep: async (step) => {
       const { restMs, stop, processor, purpose } = step;
       const patienceMs = Math.min(processor.timeoutSeconds * 1_000, restMs);
-      const answer = await requests.ask(stepRequest(step), { stop, patienceMs });
+      // A request that is sent again has its whole time again: the deadline ends it all the same.
+      const ending = stopWithin(restMs, stop);
+      const answer = await requests.ask(stepRequest(step), { stop: ending, patienceMs });
       if ('value' in answer) return answer.value as StepOutcome;
       const why = whyNot(answer);
       if ('refused' in answer) return failedWith(why, undefined, 'Refused');
@@ -81,9 +88,21 @@ function rest(restMs: number): { readonly restMs?: number } {
 function remoteResults(requests: OpenRequests): LargeResults {
   const ask = (request: Parameters<OpenRequests['ask']>[0], patienceMs = ABSENT_MS) =>
     requests.ask(request, { patienceMs });
-  // Results that nobody removes fill the disk: this waits until an executor is there.
-  const removal = async (request: Parameters<typeof ask>[0]) =>
-    void (await ask(request, Number.POSITIVE_INFINITY));
+  /**
+   * Results that nobody removes fill the disk: this waits until an executor is there. Those above the
+   * limit are left to the next `retain`, which removes all that no Diagnosis has.
+   */
+  const removals = (waitingMax: number) => {
+    let waiting = 0;
+    return async (request: Parameters<typeof ask>[0]) => {
+      if (waiting >= waitingMax) return;
+      waiting += 1;
+      await ask(request, Number.POSITIVE_INFINITY);
+      waiting -= 1;
+    };
+  };
+  const remove = removals(REMOVALS_WAITING_MAX);
+  const retain = removals(RETAINS_WAITING_MAX);
   const tried = <T>(answer: Answer) =>
     'value' in answer
       ? (answer.value as { readonly ok: true; readonly value: T })
@@ -94,8 +113,8 @@ function remoteResults(requests: OpenRequests): LargeResults {
       return answer.ok ? { ok: true, value: undefined } : answer;
     },
     read: async (uid, file) => tried<string>(await ask({ kind: 'read-result', uid, file })),
-    remove: (uid) => removal({ kind: 'remove-results', uid }),
-    retain: (uids) => removal({ kind: 'retain-results', uids: [...uids] }),
+    remove: (uid) => remove({ kind: 'remove-results', uid }),
+    retain: (uids) => retain({ kind: 'retain-results', uids: [...uids] }),
   };
 }
 

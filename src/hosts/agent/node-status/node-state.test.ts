@@ -75,8 +75,21 @@ describe('a finding', () => {
   test('that is latent is not left to a Diagnosis, which would not repair it', () => {
     const [state = initialState()] = states([checkOf(finding({ state: 'latent' }))]);
     expect(conditionOf(state)?.message).toContain(
-      ' What to do: run kubediag recover stale-subpath-mount --finding a1 on the node; a Diagnosis repairs it ' +
-        'only once it is active; ',
+      ' What to do: run kubediag recover stale-subpath-mount --finding a1 --host-root /host in the executor ' +
+        'container of the node; a Diagnosis repairs it only once it is active; ',
+    );
+  });
+
+  test('without a repair comes with the manual step, unless that is too long for a message', () => {
+    const messageOf = (manualStep: string) => {
+      const [state = initialState()] = states([checkOf(finding({ manualStep }))]);
+      return conditionOf(state)?.message;
+    };
+    expect(messageOf('raise the limit: sysctl -w a=1')).toContain(
+      ' What to do: raise the limit: sysctl -w a=1; kubectl describe nodereport',
+    );
+    expect(messageOf('x'.repeat(201))).toContain(
+      ' What to do: see the manual steps, kubediag explain stale-subpath-mount; ',
     );
   });
 

@@ -7,7 +7,7 @@ import {
 } from '../../../pipeline/api/limits.ts';
 import type { NodeReportStatus } from '../../../pipeline/api/node-report.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
-import { CONDITION_CHARACTERS_MAX } from './limits.ts';
+import { CONDITION_CHARACTERS_MAX, MANUAL_STEP_CHARACTERS_MAX } from './limits.ts';
 import { type KnownFinding, lastingUnknowns, type NodeState } from './node-state.ts';
 
 /** The part of a NodeCondition that follows from the checks. */
@@ -48,11 +48,16 @@ export function faultReason(fault: string): string {
 }
 
 /** There is a built-in OperationSet for each fault; a Diagnosis repairs no finding that is latent. */
-export function adviceFor({ fault, id, state }: KnownFinding): string {
-  const advice =
+export function adviceFor({ fault, id, state, detail }: KnownFinding): string {
+  const { manualStep } = detail ?? {};
+  const repair =
     state === 'latent'
-      ? `run kubediag recover ${fault} --finding ${id} on the node; a Diagnosis repairs it only once it is active`
+      ? `run kubediag recover ${fault} --finding ${id} --host-root /host in the executor container of the node; a Diagnosis repairs it only once it is active`
       : `create a Diagnosis of the node with operationSet ${fault}`;
+  // A command that is cut could do something else.
+  const isShort = manualStep !== undefined && manualStep.length <= MANUAL_STEP_CHARACTERS_MAX;
+  const manual = isShort ? manualStep : `see the manual steps, kubediag explain ${fault}`;
+  const advice = manualStep === undefined ? repair : manual;
   return ` What to do: ${advice}; kubectl describe nodereport shows the proof.`;
 }
 

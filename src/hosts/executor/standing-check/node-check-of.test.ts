@@ -29,7 +29,11 @@ test('a check has what was found and what could not be determined', async () => 
       {
         fault: 'kubelet-not-running',
         state: 'active',
-        detail: { reason: 'KubeletCrashed', summary: expect.stringContaining('kubelet') },
+        detail: {
+          reason: 'KubeletCrashed',
+          summary: expect.stringContaining('kubelet'),
+          manualStep: expect.stringMatching(/\S/),
+        },
       },
     ],
   });

@@ -1,7 +1,7 @@
 import { cutText } from '../../../lib/std/cut-text.ts';
 import type { Judged } from '../../../node/checkup/judge-faults.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
-import { FINDING_STATES, type Subject } from '../../../node/model/finding.ts';
+import { FINDING_STATES, type Step, type Subject } from '../../../node/model/finding.ts';
 import { REPORTED_PROOF_MAX, REPORTED_TEXT_MAX } from '../../../pipeline/api/limits.ts';
 import {
   CHECKED_DETAILS_MAX,
@@ -57,17 +57,25 @@ function detailOf({
   summary,
   subject,
   proof,
+  actions,
+  alternatives,
 }: Omit<FindingReport, 'state'>): DetailedFinding['detail'] {
+  const [first] = alternatives;
   return {
     reason: line(reason),
     summary: line(summary),
     subject: subjectOf(subject),
+    ...(actions.length === 0 && first ? { manualStep: line(stepText(first)) } : {}),
     proof: proof.slice(0, REPORTED_PROOF_MAX).map(({ claim, text, origin }) => ({
       claim: line(claim),
       ...(text === undefined ? {} : { text: line(text) }),
       origin: line(origin),
     })),
   };
+}
+
+function stepText({ text, command }: Step): string {
+  return [text, command].filter((part) => part !== undefined).join(' ');
 }
 
 function subjectOf(subject: Subject): Subject {
