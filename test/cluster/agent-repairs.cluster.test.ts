@@ -189,7 +189,7 @@ it('the mount of a deleted subPath source is found and unmounted', async () => {
   await expectRepaired(made);
 });
 
-it('it is unmounted too while the kubelet waits before it tries to restart the container', async () => {
+it('a stale subPath mount is unmounted too while the kubelet waits before it tries to restart the container', async () => {
   await makeSubpathPod(cluster, OLD_NODE, 'crashing');
   // The next time the kubelet waits for 20 seconds.
   await crash(cluster, 'crashing', 2);
@@ -208,7 +208,7 @@ it('it is unmounted too while the kubelet waits before it tries to restart the c
   await expectClear(OLD_NODE);
 });
 
-it('it is unmounted before it does harm by the command of the condition, in the executor container', async () => {
+it('a stale subPath mount is unmounted before it does harm by the command of the condition, in the executor container', async () => {
   await makeSubpathPod(cluster, OLD_NODE, 'running');
   await removeSubpathSource(cluster, OLD_NODE, 'running');
   const shown = () => conditionOf(OLD_NODE).then((condition) => textAt(condition, 'message') ?? '');

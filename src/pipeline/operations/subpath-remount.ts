@@ -58,7 +58,7 @@ export const subpathProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/subpathRemountRecover',
     operation: 'subpath-remount-recover',
-    does: 'unmounts what that step found, with the other such mounts of the container, if a new check confirms it',
+    does: 'unmounts what that step found, and other such mounts of the container, if a new check confirms it',
     reads: [DESTINATION],
     writes: [RECOVERED],
     repairs: true,

@@ -22,7 +22,7 @@ test('the catalogue names paths, inputs and outputs, and what repairs', { timeou
   const repairing = list.filter(({ repairs }) => repairs).map(({ operation }) => operation);
   expect(repairing).toEqual(expect.arrayContaining(['subpath-remount-recover', 'node-cordon']));
   expect(reported()).toContain(
-    'subpath-remount-recover\n  does     unmounts what that step found, if a new check confirms it; asks before\n',
+    'subpath-remount-recover\n  does     unmounts what that step found, and other such mounts of the container, if a new check confirms it; asks before\n',
   );
   expect(reported()).toMatch(/reads {4}param[.].*address.*\n(.*\n)*? {2}may read param.*index/);
   expect(reported()).toContain('Built-in OperationSets');

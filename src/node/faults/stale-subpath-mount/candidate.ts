@@ -204,7 +204,7 @@ function stateOf(
   const exitCode = status?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
 
-  if (newest && status && isDone(newest, status, containers)) return { state: 'finished' };
+  if (newest && status && hasDoneItsWork(newest, status, containers)) return { state: 'finished' };
   const whyNoPod = pods.known ? 'the kubelet does not list its pod' : pods.why;
   if (!newest && !containers.sandboxes.some(({ podUid }) => podUid === target.podUid)) {
     return unclear(`the runtime has no container of its pod, and ${whyNoPod}`);
@@ -225,7 +225,7 @@ const RESTARTED_WITHIN_MS = 60_000;
  * An init container that did its work: it ended with 0, the kubelet went on to start another container of
  * the pod, and did not restart this one.
  */
-function isDone(
+function hasDoneItsWork(
   { id, attempt, sandboxId }: Container,
   { exitCode, finishedAt, endedForMs }: ContainerStatus,
   { containers }: Containers,
