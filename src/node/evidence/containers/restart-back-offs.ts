@@ -5,7 +5,7 @@ import { entriesOf, type LogEntry } from '../logs/log-entries.ts';
 import { fieldsIn } from '../logs/log-signatures.ts';
 import { containerStatuses } from './container-statuses.ts';
 
-/** Every kubelet before 1.21 logs it at each sync of the pod while it waits. */
+/** A kubelet logs it at each sync of the pod while it waits. */
 export const BACK_OFF: LogSignature = {
   id: 'restart-back-off',
   log: 'kubelet',
