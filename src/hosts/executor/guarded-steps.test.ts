@@ -63,7 +63,8 @@ test('a built-in step asks only servers of the policy, and captures only with it
   const profiler = builtIn('/processor/goProfiler?x=1');
   const source = { 'param.diagnoser.runtime.go_profiler.source': 'http://127.0.0.1:6060' };
   expect(await run(profiler, {}, source)).toMatch(/the server http:\/\/127.0.0.1:6060: /);
-  expect(await run(profiler)).toMatch(/go-profiler: the server : /);
+  // It then reports the missing input.
+  expect(await run(profiler)).toBe('run');
   for (const path of ['/processor/tcpdumpProfiler', '/processor/containerdGoroutineCollector']) {
     expect(await run(builtIn(path))).toMatch(/profilers: Allow/);
     expect(await run(builtIn(path), { profilers: true })).toBe('run');
@@ -73,7 +74,15 @@ test('a built-in step asks only servers of the policy, and captures only with it
 test('without a valid policy every built-in step that only reads runs, and no repair', async () => {
   const problem = 'policy file x: no such file';
   for (const { path, repairs, needsPermission, serversIn } of processors) {
-    const message = await run(builtIn(path), { problem });
+    const server = 'http://127.0.0.1:6060';
+    const message = await run(
+      builtIn(path),
+      { problem },
+      {
+        'param.diagnoser.runtime.go_profiler.source': server,
+        'param.collector.log.elasticsearch.address': server,
+      },
+    );
     const mayRun = !repairs && !needsPermission && !serversIn;
     expect({ path, message }).toEqual({ path, message: mayRun ? 'run' : expect.any(String) });
     expect(message === 'run').toBe(mayRun);

@@ -43,7 +43,9 @@ function serverRefusal(
   input: StepInput,
   policy: Policy,
 ): string | undefined {
-  const origins = serversIn?.(input).map((text) => URL.parse(text)?.origin ?? text) ?? [];
+  // The step itself reports a server that is missing from its input.
+  const named = serversIn?.(input).filter((text) => text !== '') ?? [];
+  const origins = named.map((text) => URL.parse(text)?.origin ?? text);
   const other = origins.find((origin) => !policy.servers.has(origin));
   if (other === undefined) return undefined;
   return denied(`${operation}: the server ${other}`, `"${other}" in servers`, policy);

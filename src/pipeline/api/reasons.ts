@@ -47,7 +47,7 @@ export const CONDITION_REASONS = {
   },
   AllPathsFailed: {
     type: 'Failed',
-    message: 'NAME failed; see status.steps',
+    message: 'NAME; see status.steps',
     means: 'Every path ran, and each failed at a step.',
   },
   TargetNotFound: {

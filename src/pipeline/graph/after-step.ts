@@ -4,6 +4,7 @@ import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepResult } from '../api/results.ts';
 import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
 import {
+  FAILURE_CHARACTERS_MAX,
   STEP_MESSAGE_CHARACTERS_MAX,
   STEP_MESSAGE_CHARACTERS_MIN,
   STEP_MESSAGES_CHARACTERS_MAX,
@@ -67,8 +68,11 @@ function afterFailure(
   if (pathIndex + 1 < paths.length) {
     return atStep(failed, paths, { pathIndex: pathIndex + 1, nodeIndex: 0 }, now);
   }
-  const which = paths.length === 1 ? 'The only path' : `All ${paths.length} paths`;
-  return failedFor(failed, 'AllPathsFailed', now, which);
+  const which = paths.length === 1 ? 'The only path failed' : `All ${paths.length} paths failed`;
+  const last = status.steps?.findLast(({ outcome }) => outcome === 'Failed');
+  const why = last ? `, last at ${last.operation}: ${last.message}` : '';
+  const text = cutSentence(`${which}${why}`, FAILURE_CHARACTERS_MAX);
+  return failedFor(failed, 'AllPathsFailed', now, text);
 }
 
 /** The status of a Diagnosis before it runs this step. */

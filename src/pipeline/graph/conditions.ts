@@ -35,13 +35,24 @@ export function withReason(
   return { ...status, conditions: withCondition(status.conditions ?? [], condition, now) };
 }
 
+/** Ends it with the condition of the reason, and with `Failed`, for which people wait. */
 export function failedFor(
   status: DiagnosisStatus,
   reason: ConditionReason,
   now: Date,
   name?: string,
 ): DiagnosisStatus {
-  return endedAs('Failed', withReason(status, reason, now, name), now);
+  const reported = withReason(status, reason, now, name);
+  // An object without space for a status has space for one condition.
+  if (reason === 'SyncDiagnosisFailed') return endedAs('Failed', reported, now);
+  const { conditions = [] } = reported;
+  const cause = conditions.find(({ type }) => type === CONDITION_REASONS[reason].type);
+  const failed: Condition = { ...cause, type: 'Failed', status: 'True' };
+  return endedAs(
+    'Failed',
+    { ...reported, conditions: withCondition(conditions, failed, now) },
+    now,
+  );
 }
 
 /** An ended Diagnosis has no current step. */

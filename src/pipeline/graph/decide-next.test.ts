@@ -157,7 +157,9 @@ test('a condition reports that all paths failed', () => {
   expect(status).toMatchObject({ phase: 'Failed', failedPaths: pathsOf(BRANCHED) });
   expect(status.succeededPath).toBeUndefined();
   expect(conditionsOf(status)).toEqual(['Accepted DiagnosisAccepted', 'Failed AllPathsFailed']);
-  expect(status.conditions?.[1]?.message).toContain('All 2 paths failed');
+  expect(status.conditions?.[1]?.message).toBe(
+    'All 2 paths failed, last at d: it answered 204; see status.steps',
+  );
   expect(status.steps?.[2]).toMatchObject({ outcome: 'Failed', message: 'it answered 204' });
 });
 
@@ -184,6 +186,8 @@ test('does not wait where no object can arrive', () => {
   expect(driven(seenWith(alone), good).ran).toEqual(['a', 'd', 'e']);
   const { status } = driven(seenWith({ arrivalMs: 0, set: { state: 'missing' } }), good);
   expect(conditionsOf(status)).toContain('OperationSetNotFound OperationSetNotFound');
+  // For kubectl wait --for=condition=Failed.
+  expect(conditionsOf(status)).toContain('Failed OperationSetNotFound');
 });
 
 test('a missing Operation fails its path, not the Diagnosis', () => {

@@ -10,6 +10,9 @@ export const STEP_MESSAGE_CHARACTERS_MAX = 4 * 1024;
 export const STEP_MESSAGES_CHARACTERS_MAX = 96 * 1024;
 export const STEP_MESSAGE_CHARACTERS_MIN = 128;
 
+/** Of a condition that says at which step a Diagnosis has failed. */
+export const FAILURE_CHARACTERS_MAX = 512;
+
 /** How long a missing OperationSet, Operation or node is waited for: manifests are applied one by one. */
 export const ARRIVAL_MS = 60_000;
 

@@ -117,3 +117,15 @@ test.each([
   expect(given).toMatch(/^a{230,236}[.][0-9a-f]{16}$/);
   expect(requests[0]?.body).toMatchObject({ regarding: { name } });
 });
+
+test('an attempt that failed does not count', async () => {
+  const { recorder, requests, failures } = recording();
+  await recorder.record(event);
+  failures.push('ServiceUnavailable', 'TooManyRequests');
+  await expect(recorder.record(event)).rejects.toThrow('failed');
+  await expect(recorder.record(event)).rejects.toThrow('failed');
+  await recorder.record(event);
+  await recorder.record(event);
+  const counts = requests.slice(1).map(({ body }) => body);
+  expect(counts).toMatchObject([2, 2, 2, 3].map((count) => ({ series: { count } })));
+});

@@ -65,13 +65,18 @@ export class EventRecorder {
     const now = this.#now();
     const series = this.#seriesOf(event, now);
     if (series.isCreated) {
-      const body = { series: { count: series.count, lastObservedTime: microTime(now) } };
+      // Counted when it is written: an attempt that failed is repeated with the same number.
+      const count = series.count + 1;
+      const body = { series: { count, lastObservedTime: microTime(now) } };
       const path = `${this.#path(event)}/${series.name}`;
       const contentType = 'application/merge-patch+json';
       const answer = await answerOf(
         this.#client.request({ method: 'PATCH', path, contentType, body }),
       );
-      if (answer.ok) return;
+      if (answer.ok) {
+        series.count = count;
+        return;
+      }
       if (answer.error.reason !== 'NotFound') throw answer.error;
       // The server deletes Events after an hour.
     }
@@ -98,6 +103,7 @@ export class EventRecorder {
     // It exists when the answer to the first attempt was lost.
     if (!answer.ok && answer.error.reason !== 'AlreadyExists') throw answer.error;
     series.isCreated = true;
+    series.count = 1;
   }
 
   #seriesOf(event: RecordedEvent, now: Date): Series {
@@ -107,7 +113,6 @@ export class EventRecorder {
     this.#series.delete(key);
     const isSame = known && now.getTime() - known.lastMs < EVENT_SERIES_MS;
     const series = isSame ? known : newSeries(event, now);
-    if (series === known && series.isCreated) series.count += 1;
     series.lastMs = now.getTime();
     this.#series.set(key, series);
     const [oldest] = this.#series.keys();

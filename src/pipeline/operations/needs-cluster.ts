@@ -58,6 +58,6 @@ export const clusterProcessors: readonly OwnProcessor[] = [
 ];
 
 function needsServer(manual: string): OperationResult {
-  const why = 'this step needs the API server, and a node alone has none; nothing was changed';
+  const why = 'this step needs the API server, with rights that no agent has; nothing was changed';
   return failedWith(`${why}; manually: ${manual}`);
 }
