@@ -87,6 +87,12 @@ export const CONDITION_REASONS = {
       'Plan NAME waits for approval: see status.plannedActions, then set spec.approvedPlan to NAME, or set spec.cancel to true',
     means: 'The next step would change the node, and spec.recovery is Approval.',
   },
+  OtherPlanApproved: {
+    type: 'WaitingForApproval',
+    message:
+      'Plan NAME waits for approval, and spec.approvedPlan names another one: see status.plannedActions, then set it to NAME, or set spec.cancel to true',
+    means: 'The name in spec.approvedPlan is mistyped, or is that of an earlier plan.',
+  },
   PlanApproved: {
     type: 'WaitingForApproval',
     message: 'Plan NAME was approved by spec.approvedPlan',

@@ -24,6 +24,15 @@ export function waitingFor(
   return { ...reported, plan, plannedActions };
 }
 
+/** Says so if the approval names another plan than the one that waits. */
+export function withOtherApproval(
+  { approvedPlan }: DiagnosisSpec,
+  status: DiagnosisStatus,
+  now: Date,
+): DiagnosisStatus {
+  return approvedPlan ? withReason(status, 'OtherPlanApproved', now, status.plan) : status;
+}
+
 /** Why it waits, if its plan is not approved yet. */
 export function waitsForApproval(spec: DiagnosisSpec, status: DiagnosisStatus): string | undefined {
   return isPlanWaiting(spec, status) ? `plan ${status.plan} waits for approval` : undefined;

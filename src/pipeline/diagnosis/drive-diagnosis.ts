@@ -11,7 +11,7 @@ import { failingAlone, type StepOutcome, stopWithin } from '../steps/step-to-run
 import type { ObjectKey, StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
-import { waitingFor, waitsForApproval } from './approval.ts';
+import { waitingFor, waitsForApproval, withOtherApproval } from './approval.ts';
 import { type Assignment, hashOf, isAssigned } from './assign.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
 import { completeResults } from './large-results.ts';
@@ -152,7 +152,9 @@ class Drive {
       if (hasEnded && isNew)
         status = await withMissingActions(status, metadata, set, this.#context);
       if (hasEnded) return { kind: 'ended', spec, status, hash };
-      const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
+      const approval = waitsForApproval(spec, status);
+      if (decision.kind !== 'wait' && approval) status = withOtherApproval(spec, status, now);
+      const why = decision.kind === 'wait' ? decision.why : approval;
       if (why !== undefined) {
         const againAt = askAgainAt(spec, status, now, arrivalMs);
         return { kind: 'waits', why, againAt, spec, status, hash };

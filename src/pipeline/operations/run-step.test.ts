@@ -171,6 +171,10 @@ test('waits for approval with recovery "Approval", and lists its plan', async ()
 
   await walk.change({ approvedPlan: 'another' });
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  expect((await walk.status()).conditions?.at(-1)).toMatchObject({
+    reason: 'OtherPlanApproved',
+    message: expect.stringContaining(`set it to ${plan}`),
+  });
   await walk.change({ approvedPlan: plan });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(recorded.intents).toHaveLength(active.length);
