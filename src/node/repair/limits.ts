@@ -44,3 +44,7 @@ export const REMOVER_OUTPUT_BYTES_MAX = 1024 * 1024;
 
 /** The rest of a plan, as the journal stores it with the first action: some hundred usual actions. */
 export const REST_CHARACTERS_MAX = 64 * 1024;
+
+/** How long a container may be between its creation and its start, or the failure of that; and how often it is asked for. */
+export const START_WAIT_MS = 5_000;
+export const START_POLL_MS = 250;

@@ -1,11 +1,14 @@
-import { containerStatuses } from '../evidence/containers/container-statuses.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askStatus } from '../evidence/containers/container-statuses.ts';
 import { type Container, containers, newestContainer } from '../evidence/containers/containers.ts';
+import { runtime } from '../evidence/containers/runtime.ts';
 import type { Mount } from '../evidence/mounts/mount-table.ts';
 import { subpathSource, subpathTarget } from '../evidence/mounts/subpath-source.ts';
 import type { Action, Failure, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt, type Snapshot } from '../model/evidence.ts';
 import { type Handler, type Observation, refused } from './handler.ts';
 import { type Holders, holdersOf } from './holders.ts';
+import { START_POLL_MS, START_WAIT_MS } from './limits.ts';
 import type { MountPins, ProcessPins } from './node-writer.ts';
 import {
   inMountNamespace,
@@ -109,13 +112,21 @@ async function startingNow(
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   const newest = await newestAt(target, root, snapshot);
-  const statuses = await attempt(snapshot.of(containerStatuses));
-  const status = newest && statuses.known ? statuses.value.get(newest.id) : undefined;
-  // dockershim lists a container whose start failed as created; its status says more.
-  const isStarting = (status?.state ?? newest?.state) === 'created' && !status?.message;
-  if (!isStarting) return undefined;
-  const why = `container ${newest?.name} was created and does not run yet`;
+  if (newest?.state !== 'created' || !(await isStarting(newest, snapshot))) return undefined;
+  const why = `container ${newest.name} was created and does not run yet`;
   return refused('the container is being started at this moment', why, 'try again in a minute');
+}
+
+/** Waits for a start that is under way: after it failed, the kubelet waits longer than the act takes. */
+async function isStarting({ id }: Container, snapshot: Snapshot): Promise<boolean> {
+  const { socket } = await snapshot.of(runtime);
+  for (let waitedMs = 0; ; waitedMs += START_POLL_MS) {
+    const status = await attempt(askStatus(snapshot, socket, id));
+    // dockershim lists a container whose start failed as created; its status says more.
+    if (!status.known || status.value.state !== 'created' || status.value.message) return false;
+    if (waitedMs >= START_WAIT_MS) return true;
+    await sleep(START_POLL_MS);
+  }
 }
 
 /** What is wrong if the kubelet began to start the container before the mount was gone. */

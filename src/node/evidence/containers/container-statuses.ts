@@ -90,7 +90,12 @@ async function askStatuses(
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-async function askStatus(snapshot: Snapshot, socket: string, id: string): Promise<ContainerStatus> {
+/** As it is now, also if it was asked for before. */
+export async function askStatus(
+  snapshot: Snapshot,
+  socket: string,
+  id: string,
+): Promise<ContainerStatus> {
   const { message } = await snapshot.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const exitCode = numberAt(message, 'status', 'exitCode');
   const state = stateIn(textAt(message, 'status', 'state'));
