@@ -208,6 +208,10 @@ describe('the executor', () => {
   it('repairs nothing on a healthy node, whatever plan is approved', async () => {
     const repairs = [...builtIns.operations].filter(([name]) => name.endsWith('-recover'));
     expect(repairs.length).toBeGreaterThan(3);
+    const node = cluster.node(NEW_NODE);
+    // Other tests may have repaired the node of this cluster before.
+    const journal = await node.run(['dist/kubediag', 'journal']);
+    expect(journal.code, journal.stderr).toBe(0);
     const answers = await ask(...repairs.map(([, processor]) => step(processor)));
     const ofFaults = new Set(faults.map((fault) => stepsOf(fault).recover));
     for (const [index, [name]] of repairs.entries()) {
@@ -215,10 +219,8 @@ describe('the executor', () => {
       expect(text, name).not.toMatch(/"succeeded":true|"state":"done"/);
       if (ofFaults.has(name)) expect(text, name).toContain('a new check does not find that 000000');
     }
-    const node = cluster.node(NEW_NODE);
     expect(await node.run(['cat', `${DECOY}/file`])).toMatchObject({ stdout: 'precious\n' });
-    const journal = await node.run(['dist/kubediag', 'journal']);
-    expect(journal.stdout).toMatch(/^No actions on this node yet/);
+    expect(await node.run(['dist/kubediag', 'journal'])).toEqual(journal);
   });
 });
 
