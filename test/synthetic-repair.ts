@@ -1,3 +1,4 @@
+import { textAt } from '../src/lib/std/json.ts';
 import { takeSnapshot } from '../src/node/checkup/take-snapshot.ts';
 import type { Action, Outcome } from '../src/node/model/action.ts';
 import type { FileStatus } from '../src/node/model/node-reader.ts';
@@ -7,6 +8,8 @@ import type { RepairContext } from '../src/node/repair/perform.ts';
 import { NodeMaker } from './synthetic-node.ts';
 
 export const KUBELET_PID = 812;
+export const SOCKET = '/run/containerd/containerd.sock';
+const VERSION = { runtimeName: 'containerd', runtimeVersion: '1.6.20' };
 const POD = '/var/lib/kubelet/pods/6f1c2a9e';
 export const TARGET = `${POD}/volume-subpaths/settings/web/1`;
 export const PAYLOAD = `${POD}/volumes/kubernetes.io~configmap/settings/..2021_06_02_06_01_21.244`;
@@ -62,16 +65,37 @@ export class SyntheticRepair {
       .file('/proc/sys/kernel/osrelease', '6.1.0\n')
       .file('/proc/sys/kernel/hostname', 'node-17\n')
       .file(`${kubelet}/comm`, 'kubelet\n')
-      .file(`${kubelet}/cmdline`, 'kubelet\0--root-dir=/var/lib/kubelet\0')
+      .file(
+        `${kubelet}/cmdline`,
+        `kubelet\0--root-dir=/var/lib/kubelet\0--container-runtime-endpoint=unix://${SOCKET}\0`,
+      )
       .file(`${kubelet}/stat`, '812 (kubelet) S 1 812 812 0 -1 4 5 0 0 0 1 3 0 0 20 0 14 0 1893 0')
       .link(`${kubelet}/ns/mnt`, 'mnt:[4026531841]')
       .link(`${kubelet}/cwd`, '/')
       .link(`${kubelet}/exe`, '/usr/bin/kubelet')
       .link(`${kubelet}/root`, '/');
+    this.runtimeWith();
     const names = TARGET.split('/').slice(1, -1);
     for (const depth of names.keys()) {
       const path = `${kubelet}/root/${names.slice(0, depth + 1).join('/')}`;
       this.node.set('status', { path }, { answer: statusOf('folder') });
+    }
+  }
+
+  /** Gives the runtime these containers, each with its status, and no others. */
+  runtimeWith(
+    ...containers: readonly { readonly listed: object; readonly status: object }[]
+  ): void {
+    const answer = (message: object) => ({ answer: { criVersion: 'v1' as const, message } });
+    const lists = { containers: containers.map(({ listed }) => listed) };
+    this.node
+      .set('runtime', { socket: SOCKET, call: 'Version' }, answer(VERSION))
+      .set('runtime', { socket: SOCKET, call: 'ListPodSandbox' }, answer({ items: [] }))
+      .set('runtime', { socket: SOCKET, call: 'ListContainers' }, answer(lists));
+    for (const { listed, status } of containers) {
+      const id = textAt(listed, 'id') ?? '';
+      const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
+      this.node.set('runtime', asked, answer({ status }));
     }
   }
 

@@ -476,6 +476,14 @@ const unclear: Readonly<Record<string, SyntheticWorker>> = {
       { ...running, id: 'c3', name: 'main', createdAt: '1767321990000000000' },
     ],
   },
+  // With CRI-O its restart may have failed without a container.
+  'unclear-completed-beside-a-restarted-container': {
+    mounts: [stale],
+    containers: [
+      { ...exited(0), finishedAt: '1767322000000000000' },
+      { ...running, id: 'c3', name: 'main', attempt: 4, createdAt: '1767322001000000000' },
+    ],
+  },
   'unclear-completed-again': {
     mounts: [stale],
     containers: [

@@ -14,7 +14,6 @@ import { podOfStep } from '../../pipeline/steps/step-input.ts';
 import { type RunStep, type StepToRun, stopWithin } from '../../pipeline/steps/step-to-run.ts';
 import { withoutSecrets } from '../../pipeline/steps/without-secrets.ts';
 import { retried } from '../../pipeline/store/store-answer.ts';
-
 import { API_WAIT_MS } from './limits.ts';
 
 type FindPod = NonNullable<DriverContext['findPod']>;

@@ -6,6 +6,7 @@ import {
   OTHER_LINE,
   PAYLOAD,
   ROOT_LINE,
+  SOCKET,
   STALE_LINE,
   SyntheticRepair,
   statusOf,
@@ -39,36 +40,32 @@ test('unmounts the stale mount in the namespace of the kubelet', async () => {
   expect(fixture.lines).toEqual([ROOT_LINE, OTHER_LINE]);
 });
 
-const SOCKET = '/run/containerd/containerd.sock';
-
-/** Gives the node a runtime with one container of the mount. */
-function addContainer({ node }: SyntheticRepair, id: string, state: string, message = ''): void {
-  const flags = ['--root-dir=/var/lib/kubelet', `--container-runtime-endpoint=unix://${SOCKET}`];
-  const answer = (body: object) => ({ answer: { criVersion: 'v1' as const, message: body } });
+/** Gives the node one container of the mount. */
+function addContainer(fixture: SyntheticRepair, id: string, state: string, message = ''): void {
   const labels = {
     'io.kubernetes.pod.uid': '6f1c2a9e',
     'io.kubernetes.pod.name': 'web-0',
     'io.kubernetes.pod.namespace': 'shop',
     'io.kubernetes.container.name': 'web',
   };
-  const container = { id, metadata: { name: 'web', attempt: 1 }, labels, state, createdAt: '1' };
-  const status = {
-    ...container,
-    state: message ? 'CONTAINER_EXITED' : state,
-    exitCode: 0,
-    message,
-  };
-  node
-    .file(`/proc/${KUBELET_PID}/cmdline`, `${['kubelet', ...flags].join('\0')}\0`)
-    .set(
-      'runtime',
-      { socket: SOCKET, call: 'Version' },
-      answer({ runtimeName: 'containerd', runtimeVersion: '1' }),
-    )
-    .set('runtime', { socket: SOCKET, call: 'ListPodSandbox' }, answer({ items: [] }))
-    .set('runtime', { socket: SOCKET, call: 'ListContainers' }, answer({ containers: [container] }))
-    .set('runtime', { socket: SOCKET, call: 'ContainerStatus', id }, answer({ status }));
+  const listed = { id, metadata: { name: 'web', attempt: 1 }, labels, state, createdAt: '1' };
+  const status = { ...listed, state: message ? 'CONTAINER_EXITED' : state, exitCode: 0, message };
+  fixture.runtimeWith({ listed, status });
 }
+
+test.each(['timeout', 'failed', 'denied'] as const)(
+  'refuses if the runtime cannot say whether the container is being started: %s',
+  async (failure) => {
+    const fixture = new SyntheticRepair();
+    fixture.node.set('runtime', { socket: SOCKET, call: 'ListContainers' }, { failure });
+    expect((await objectionTo(fixture)).what).toContain('whether the container is being started');
+    const late = new SyntheticRepair();
+    addContainer(late, 'b2', 'CONTAINER_CREATED');
+    const asked = { socket: SOCKET, call: 'ContainerStatus', id: 'b2' } as const;
+    late.node.set('runtime', asked, { failure });
+    expect((await objectionTo(late)).what).toBe('the container is being started at this moment');
+  },
+);
 
 test('refuses while the container is being started: it would get the empty file below the mount', async () => {
   const fixture = new SyntheticRepair();

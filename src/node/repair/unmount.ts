@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askStatus } from '../evidence/containers/container-statuses.ts';
-import { type Container, containers, newestContainer } from '../evidence/containers/containers.ts';
+import {
+  type Container,
+  type Containers,
+  containers,
+  newestContainer,
+} from '../evidence/containers/containers.ts';
 import { runtime } from '../evidence/containers/runtime.ts';
 import type { Mount } from '../evidence/mounts/mount-table.ts';
 import { subpathSource, subpathTarget } from '../evidence/mounts/subpath-source.ts';
 import type { Action, Failure, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt, type Snapshot } from '../model/evidence.ts';
-import { type Handler, type Observation, refused } from './handler.ts';
+import { CHECK_AGAIN, type Handler, type Observation, refused } from './handler.ts';
 import { type Holders, holdersOf } from './holders.ts';
 import { START_POLL_MS, START_WAIT_MS } from './limits.ts';
 import type { MountPins, ProcessPins } from './node-writer.ts';
@@ -111,7 +116,13 @@ async function startingNow(
   { root }: KubeletMounts,
   snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
-  const newest = await newestAt(target, root, snapshot);
+  const list = await attempt(snapshot.of(containers));
+  if (!list.known) {
+    // Without a runtime nobody starts it.
+    if (list.error.failure === 'missing') return undefined;
+    return refused('it is not known whether the container is being started', list.why, CHECK_AGAIN);
+  }
+  const newest = newestOf(target, root, list.value);
   if (newest?.state !== 'created' || !(await isStarting(newest, snapshot))) return undefined;
   const why = `container ${newest.name} was created and does not run yet`;
   return refused('the container is being started at this moment', why, 'try again in a minute');
@@ -120,13 +131,14 @@ async function startingNow(
 /** Waits for a start that is under way: after it failed, the kubelet waits longer than the act takes. */
 async function isStarting({ id }: Container, snapshot: Snapshot): Promise<boolean> {
   const { socket } = await snapshot.of(runtime);
-  for (let waitedMs = 0; ; waitedMs += START_POLL_MS) {
+  for (let waitedMs = 0; waitedMs <= START_WAIT_MS; waitedMs += START_POLL_MS) {
     const status = await attempt(askStatus(snapshot, socket, id));
+    if (!status.known && status.error.failure === 'missing') return false;
     // dockershim lists a container whose start failed as created; its status says more.
-    if (!status.known || status.value.state !== 'created' || status.value.message) return false;
-    if (waitedMs >= START_WAIT_MS) return true;
+    if (status.known && (status.value.state !== 'created' || status.value.message)) return false;
     await sleep(START_POLL_MS);
   }
+  return true;
 }
 
 /** What is wrong if the kubelet began to start the container before the mount was gone. */
@@ -136,26 +148,22 @@ async function startedMeanwhile(
   { before, snapshot }: { readonly before: Snapshot; readonly snapshot: Snapshot },
 ): Promise<Observation | undefined> {
   if (table.mounts.some((mount) => mount.target === target)) return undefined;
-  const [last, newest] = [
-    await newestAt(target, root, before),
-    await newestAt(target, root, snapshot),
+  const [earlier, now] = [
+    await attempt(before.of(containers)),
+    await attempt(snapshot.of(containers)),
   ];
-  if (!newest || newest.id === last?.id) return undefined;
+  if (!earlier.known || !now.known) return undefined;
+  const newest = newestOf(target, root, now.value);
+  if (!newest || newest.id === newestOf(target, root, earlier.value)?.id) return undefined;
   const seen =
     `the mount is gone, but container ${newest.name} of pod ${newest.podNamespace}/${newest.podName} was ` +
     'started at the same moment and may have an empty file instead: restart it';
   return { isDone: false, seen };
 }
 
-/** Undefined without a runtime, which then starts nothing. */
-async function newestAt(
-  target: string,
-  root: string,
-  snapshot: Snapshot,
-): Promise<Container | undefined> {
-  const list = await attempt(snapshot.of(containers));
+function newestOf(target: string, root: string, list: Containers): Container | undefined {
   const { podUid = '', container = '' } = subpathTarget(target, root) ?? {};
-  return list.known ? newestContainer(list.value.containers, podUid, container) : undefined;
+  return newestContainer(list.containers, podUid, container);
 }
 
 function busy({ holders, isWhole }: Holders): Failure {

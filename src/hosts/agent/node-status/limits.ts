@@ -20,7 +20,7 @@ export const GONE_FINDINGS_MAX = 1_000;
 /** The message of the condition: what is wrong and what to do, for `kubectl describe node`. */
 export const CONDITION_CHARACTERS_MAX = 550;
 
-/** Of what a person can do, in such a message. */
+/** A longer manual step is not shown in such a message. */
 export const MANUAL_STEP_CHARACTERS_MAX = 200;
 
 /** The API server refuses notes of more than 1,024 bytes. */

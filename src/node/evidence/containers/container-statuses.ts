@@ -90,7 +90,7 @@ async function askStatuses(
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** As it is now, also if it was asked for before. */
+/** Its status now; it is not cached. */
 export async function askStatus(
   snapshot: Snapshot,
   socket: string,

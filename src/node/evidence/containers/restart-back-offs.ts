@@ -23,7 +23,7 @@ export const BACK_OFF: LogSignature = {
 
 /**
  * Messages of a kubelet that waits before it restarts a container. The log is read only if a container
- * of a pod with a lost mount has ended by itself, for it may be long.
+ * of a pod with a lost mount has ended by itself, because the log may be long.
  */
 export const restartBackOffs = defineEvidence<readonly LogEntry[]>({
   id: 'restart-back-offs',

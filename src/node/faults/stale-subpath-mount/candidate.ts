@@ -204,7 +204,7 @@ function stateOf(
   const exitCode = status?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
 
-  if (newest && status && hasDoneItsWork(newest, status, containers)) return { state: 'finished' };
+  if (newest && status && isCompletedInit(newest, status, containers)) return { state: 'finished' };
   const whyNoPod = pods.known ? 'the kubelet does not list its pod' : pods.why;
   if (!newest && !containers.sandboxes.some(({ podUid }) => podUid === target.podUid)) {
     return unclear(`the runtime has no container of its pod, and ${whyNoPod}`);
@@ -218,21 +218,26 @@ function stateOf(
   return { state: 'down' };
 }
 
-/** A container that has failed for the first time or has to run again is restarted at once. */
+/** The kubelet restarts a container at once after its first end. */
 const RESTARTED_WITHIN_MS = 60_000;
 
 /**
- * An init container that did its work: it ended with 0, the kubelet went on to start another container of
- * the pod, and did not restart this one.
+ * An init container that has completed: the first attempt of another container was created after its end,
+ * and it was not restarted. A later attempt of another container proves nothing: CRI-O creates no
+ * container at all when the restart of this one fails.
  */
-function hasDoneItsWork(
+function isCompletedInit(
   { id, attempt, sandboxId }: Container,
   { exitCode, finishedAt, endedForMs }: ContainerStatus,
   { containers }: Containers,
 ): boolean {
   if (exitCode !== 0 || attempt > 0 || endedForMs < RESTARTED_WITHIN_MS) return false;
   return containers.some(
-    (other) => other.id !== id && other.sandboxId === sandboxId && other.createdAt > finishedAt,
+    (other) =>
+      other.id !== id &&
+      other.sandboxId === sandboxId &&
+      other.attempt === 0 &&
+      other.createdAt > finishedAt,
   );
 }
 
