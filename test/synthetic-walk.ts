@@ -1,3 +1,4 @@
+import { Semaphore } from '../src/lib/std/semaphore.ts';
 import type { DiagnosisStatus } from '../src/pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../src/pipeline/api/kinds.ts';
 import type { GraphNode } from '../src/pipeline/api/operation-set.ts';
@@ -5,9 +6,11 @@ import { assignIn } from '../src/pipeline/diagnosis/assign.ts';
 import { driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
 import type { Driven, DriverContext } from '../src/pipeline/diagnosis/driver-context.ts';
 import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
+import { LARGE_STEPS_MAX } from '../src/pipeline/diagnosis/limits.ts';
 import { storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
+import { withLargeResults } from '../src/pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../src/pipeline/operations/catalogue.ts';
-import type { StepOutcome, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
+import type { RunStep, StepOutcome, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
 
@@ -26,6 +29,7 @@ export class SyntheticWalk {
   readonly shutdown = new AbortController();
   readonly stop = new AbortController();
   readonly errors: string[] = [];
+  readonly #largeSteps = new Semaphore(LARGE_STEPS_MAX);
   store: Store = openMemoryStore();
   largeResults = largeResultsInMemory();
   now = () => new Date();
@@ -39,6 +43,12 @@ export class SyntheticWalk {
     record: {},
   });
 
+  readonly #act: RunStep = async (step) => {
+    this.ran.push(step.name);
+    const act = this.acts.get(step.name);
+    return act ? act(step) : { succeeded: true, results: { [step.name]: 'done' } };
+  };
+
   get context(): DriverContext {
     return {
       store: this.store,
@@ -47,11 +57,7 @@ export class SyntheticWalk {
       targetOf: ({ nodeName = 'node-1' }) =>
         nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },
       assign: this.isAgentOnly ? undefined : assignIn(this.store),
-      runStep: async (step) => {
-        this.ran.push(step.name);
-        const act = this.acts.get(step.name);
-        return act ? act(step) : { succeeded: true, results: { [step.name]: 'done' } };
-      },
+      runStep: (step) => withLargeResults(this.#act, this.largeResults, this.#largeSteps)(step),
       ...(this.howToFetch ? { howToFetch: this.howToFetch } : {}),
       ...(this.earlierActionsFor ? { earlierActionsFor: this.earlierActionsFor } : {}),
       shutdown: this.shutdown.signal,

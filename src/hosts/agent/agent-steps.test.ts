@@ -1,14 +1,23 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Processor } from '../../pipeline/api/processor-of.ts';
+import { fileOf, largeResultsInMemory } from '../../pipeline/diagnosis/large-results.ts';
+import { RESULT_SHOWN_BYTES_MAX } from '../../pipeline/diagnosis/limits.ts';
 import type { StepToRun } from '../../pipeline/steps/step-to-run.ts';
 import { agentSteps } from './agent-steps.ts';
+import { largeAnswers } from './large-answers.ts';
 
 const keys: unknown[] = [];
-const server = createServer(({ headers }, response) => {
-  keys.push(headers['idempotency-key']);
-  response.end('{"answer":"from the server"}');
+const bodies: unknown[] = [];
+let answer: Readonly<Record<string, string>> = {};
+const server = createServer(async (request, response) => {
+  keys.push(request.headers['idempotency-key']);
+  const body = await text(request);
+  expect(request.headers['content-length']).toBe(String(Buffer.byteLength(body)));
+  bodies.push(JSON.parse(body));
+  response.end(JSON.stringify({ answer: 'from the server', ...answer }));
 });
 let port = 0;
 
@@ -45,10 +54,25 @@ const remote = (): Processor => ({
   retries: 0,
 });
 
-const run = agentSteps(async ({ processor }) => ({
-  succeeded: true,
-  results: { answer: `from the executor: ${processor.way}` },
-}));
+const stored = largeResultsInMemory();
+const run = agentSteps({
+  runOnNode: async ({ processor }) => ({
+    succeeded: true,
+    results: { answer: `from the executor: ${processor.way}` },
+  }),
+  readFile: async (path) => {
+    const [, uid = '', file = ''] = path.split('/');
+    const text = await stored.read(uid, file);
+    if (!text.ok || text.value === undefined) return undefined;
+    return { bytes: Buffer.byteLength(text.value), pieces: chunksOf(Buffer.from(text.value)) };
+  },
+  takeAnswer: largeAnswers(stored),
+});
+
+/** So small that characters are split. */
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
+}
 
 test('asks servers that an Operation names, and gives the rest to the executor', async () => {
   expect(await run(step(remote()))).toEqual({
@@ -82,4 +106,43 @@ test('a dry run asks no server, and a deadline that has passed ends the request'
   expect(await run(step(late, { restMs: 50 }))).toMatchObject({ succeeded: false });
   hanging.closeAllConnections();
   hanging.close();
+});
+
+test('a server gets large results of earlier steps in full', async () => {
+  const large = 'é"\\\n\u2028\u{1f600}\ufeff'.repeat(1_000);
+  const file = fileOf('a "key"', large);
+  await stored.store('u', file, large);
+  const given = {
+    ...step(remote()),
+    input: { 'a "key"': '(stored separately)', small: 'y' },
+    largeInput: [{ key: 'a "key"', file }],
+  };
+  bodies.length = 0;
+  expect(await run(given)).toMatchObject({ succeeded: true });
+  expect(await run({ ...given, input: {} })).toMatchObject({ succeeded: true });
+  expect(bodies).toEqual([{ small: 'y', 'a "key"': large }, { 'a "key"': large }]);
+});
+
+test.each([
+  ['has changed', 'a'.repeat(32), /result large: a{32} has changed on disk/],
+  ['is gone', 'b'.repeat(32), /result large: b{32} is gone from the disk/],
+])('a large result that %s is not sent', async (_, file, message) => {
+  await stored.store('u', 'a'.repeat(32), 'other');
+  bodies.length = 0;
+  const largeInput = [{ key: 'large', file }];
+  const outcome = await run({ ...step(remote()), largeInput });
+  expect(outcome).toMatchObject({ succeeded: false, message: expect.stringMatching(message) });
+  expect(bodies).toEqual([]);
+});
+
+test('a large value that a server answers is stored on the node', async () => {
+  answer = { large: 'x'.repeat(RESULT_SHOWN_BYTES_MAX + 1) };
+  const outcome = await run(step(remote()));
+  expect(outcome).toMatchObject({
+    results: { answer: 'from the server' },
+    largeResults: [{ key: 'large', bytes: RESULT_SHOWN_BYTES_MAX + 1 }],
+  });
+  const [{ file = '' } = {}] = ('largeResults' in outcome && outcome.largeResults) || [];
+  expect(await stored.read('u', file)).toEqual({ ok: true, value: answer.large });
+  answer = {};
 });

@@ -1,13 +1,22 @@
+import type { Executor } from '../../pipeline/channel/executor.ts';
 import { idempotencyKeyOf } from '../../pipeline/steps/idempotency-key.ts';
 import { failedWith } from '../../pipeline/steps/operation-result.ts';
 import { isOwnPath, runServer } from '../../pipeline/steps/run-server.ts';
 import { failingAlone, type RunStep, stopWithin } from '../../pipeline/steps/step-to-run.ts';
+import { inputBody } from './input-body.ts';
+import type { TakeAnswer } from './large-answers.ts';
+
+export interface AgentStepOptions {
+  readonly runOnNode: RunStep;
+  readonly readFile: Executor['readFile'];
+  readonly takeAnswer: TakeAnswer;
+}
 
 /**
  * Runs a step where it belongs. The agent itself asks servers that Operations name, because the
  * executor has no network of its own; the executor runs everything else.
  */
-export function agentSteps(runOnNode: RunStep): RunStep {
+export function agentSteps({ runOnNode, readFile, takeAnswer }: AgentStepOptions): RunStep {
   return async (step) => {
     const { processor, input, restMs, diagnosis, onRetry } = step;
     if (processor.way !== 'http' || isOwnPath(processor)) return runOnNode(step);
@@ -17,13 +26,12 @@ export function agentSteps(runOnNode: RunStep): RunStep {
     }
     const stop = stopWithin(restMs, step.stop);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
+    const body = step.largeInput ? await inputBody(step, readFile) : undefined;
+    if (body && 'why' in body) return failedWith(body.why);
     const running = runServer({
-      processor,
-      input,
-      timeoutMs,
-      stop,
-      onRetry,
+      ...{ processor, input, body, timeoutMs, stop, onRetry },
       idempotencyKey: idempotencyKeyOf(step),
+      takeAnswer: (read) => takeAnswer(diagnosis.uid, read, stop),
     });
     return failingAlone(running, stop);
   };

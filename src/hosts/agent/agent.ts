@@ -1,15 +1,13 @@
 import { isLoopback } from '../../lib/std/is-loopback.ts';
 import { textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
-import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { Failure } from '../../node/model/action.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
-import type { ReadFile } from '../../pipeline/channel/executor.ts';
+import type { Executor, ReadFile } from '../../pipeline/channel/executor.ts';
 import {
   type ListeningExecutor,
   listenForExecutor,
 } from '../../pipeline/channel/listen-for-executor.ts';
-import type { LargeResults } from '../../pipeline/diagnosis/large-results.ts';
 import { storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { inClusterAccess, type KubeAccess } from '../../pipeline/kube/kube-access.ts';
@@ -28,12 +26,11 @@ import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
 import { ApiContact } from './api-contact.ts';
 import { ApiPods } from './api-pods.ts';
+import { largeAnswers } from './large-answers.ts';
 import {
   API_SILENT_MS,
   EXECUTOR_ABSENT_MS,
   IN_FLIGHT_MAX,
-  LARGE_STEPS_MAX,
-  LARGE_STORES_MAX,
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from './limits.ts';
@@ -193,7 +190,10 @@ class Agent {
     const store = withoutSelectableFields(kubeStore(this.#contact.client), (message) =>
       this.#listener.onMessage(message),
     );
-    const { runStep, findPod, earlierActionsFor, largeResults } = this.#executor;
+    const { runStep, readFile, findPod, earlierActionsFor } = this.#executor;
+    const largeResults = withoutWaiting(this.#executor.largeResults, this.#stop);
+    const takeAnswer = largeAnswers(largeResults);
+    const steps = agentSteps({ runOnNode: runStep, readFile, takeAnswer });
     const pods = new ApiPods(this.#contact.client, nodeName);
     return new Runner({
       store,
@@ -202,22 +202,18 @@ class Agent {
         isWatched: true,
         isHere: (address, port) => port === this.#port && isLoopback(address),
       }),
-      largeResults: withoutWaiting(
-        {
-          ...largeResults,
-          retain: (uids) => {
-            this.#keys.retain(uids);
-            return largeResults.retain(uids);
-          },
+      largeResults: {
+        ...largeResults,
+        retain: (uids) => {
+          this.#keys.retain(uids);
+          return largeResults.retain(uids);
         },
-        this.#stop,
-      ),
-      largeSteps: new Semaphore(LARGE_STEPS_MAX),
+      },
       inFlightMax: IN_FLIGHT_MAX,
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
-      runStep: this.#metrics.timed(pods.collecting(agentSteps(runStep))),
+      runStep: this.#metrics.timed(pods.collecting(steps, takeAnswer)),
       findPod: pods.finding(findPod),
       earlierActionsFor,
       shutdown: this.#stop,
@@ -296,9 +292,11 @@ async function inTime<T>(answer: Promise<T>, stop: AbortSignal): Promise<T | und
  * The runner does not wait for removals while the executor is away. Nothing is stored before them, so
  * that they remove nothing new.
  */
-function withoutWaiting(results: LargeResults, stop: AbortSignal): LargeResults {
+function withoutWaiting(
+  results: Executor['largeResults'],
+  stop: AbortSignal,
+): Executor['largeResults'] {
   let retained: Promise<unknown> = Promise.resolve();
-  const stores = new Semaphore(LARGE_STORES_MAX);
   return {
     ...results,
     remove: async (uid) => void results.remove(uid),
@@ -310,7 +308,7 @@ function withoutWaiting(results: LargeResults, stop: AbortSignal): LargeResults 
         retained.then(() => true),
         stop,
       );
-      if (isRetained) return stores.run(() => results.store(uid, file, text));
+      if (isRetained) return results.store(uid, file, text);
       return {
         ok: false,
         why: 'the executor has not yet removed the results of deleted Diagnoses',

@@ -3,6 +3,7 @@ import type { KubeClient, KubeRequest } from '../../pipeline/kube/kube-client.ts
 import type { RunStep, StepToRun } from '../../pipeline/steps/step-to-run.ts';
 import { StoreError } from '../../pipeline/store/store-error.ts';
 import { ApiPods } from './api-pods.ts';
+import type { TakeAnswer } from './large-answers.ts';
 
 const POD = {
   metadata: { namespace: 'default', name: 'web', uid: 'u1', managedFields: [{ manager: 'x' }] },
@@ -31,17 +32,22 @@ const onExecutor: RunStep = async () => ({ succeeded: true, results: { by: 'exec
 function stepAt(path: string): StepToRun {
   const processor = { way: 'http', path, scheme: 'http', timeoutSeconds: 5 } as const;
   const input = { 'pod.namespace': 'default', 'pod.name': 'web' };
-  return { processor, input, restMs: 60_000, stop: never } as unknown as StepToRun;
+  const diagnosis = { uid: 'u1' };
+  return { processor, diagnosis, input, restMs: 60_000, stop: never } as unknown as StepToRun;
 }
 
 const never = new AbortController().signal;
+const takeAnswer: TakeAnswer = async (_, read) => read();
 const PATH = '/api/v1/namespaces/default/pods/web';
 const reference = { namespace: 'default', name: 'web' };
 const unknown = async () => ({ state: 'unknown', why: 'asked the executor' }) as const;
 
 test('the detail of a pod is the whole object of the API server, without secrets', async () => {
   const { pods } = serverWith({ [PATH]: POD });
-  const result = await pods.collecting(onExecutor)(stepAt('/processor/podDetailCollector'));
+  const result = await pods.collecting(
+    onExecutor,
+    takeAnswer,
+  )(stepAt('/processor/podDetailCollector'));
   const text = 'results' in result ? result.results?.['collector.kubernetes.pod.detail'] : '';
   const { metadata, spec, ...rest } = JSON.parse(text ?? '') as typeof POD & object;
   expect(rest).toEqual({ kind: 'Pod', apiVersion: 'v1' });
@@ -59,7 +65,10 @@ test.each([
   ],
 ])('a pod %s is absent, unless the node still has it', async (_, answers, why) => {
   const { pods } = serverWith(answers);
-  const result = await pods.collecting(onExecutor)(stepAt('/processor/podDetailCollector'));
+  const result = await pods.collecting(
+    onExecutor,
+    takeAnswer,
+  )(stepAt('/processor/podDetailCollector'));
   expect(result).toMatchObject({ results: { by: 'executor' } });
   expect(await pods.finding(unknown)(reference, 1_000, never)).toEqual({
     ...{ state: 'absent', reason: 'PodNotFound', why },
@@ -91,7 +100,7 @@ test.each([
     return answer;
   };
   const pods = new ApiPods({ request } as unknown as KubeClient, 'node-1');
-  const result = await pods.collecting(onExecutor)(stepAt(`/processor/${name}`));
+  const result = await pods.collecting(onExecutor, takeAnswer)(stepAt(`/processor/${name}`));
   expect(result).toMatchObject({ results: { [key]: expect.stringContaining('"uid":"u1"') } });
   expect(times).toBe(2);
 });
@@ -99,7 +108,10 @@ test.each([
 test('the list of pods is the one of this node', async () => {
   const list = { metadata: { resourceVersion: '7' }, items: [POD] };
   const { pods, asked } = serverWith({ '/api/v1/pods': list });
-  const result = await pods.collecting(onExecutor)(stepAt('/processor/podListCollector'));
+  const result = await pods.collecting(
+    onExecutor,
+    takeAnswer,
+  )(stepAt('/processor/podListCollector'));
   const text = 'results' in result ? result.results?.['collector.kubernetes.pod.list'] : '';
   expect(JSON.parse(text ?? '')).toMatchObject([{ kind: 'Pod', metadata: { name: 'web' } }]);
   expect(asked[0]?.query).toMatchObject({ fieldSelector: 'spec.nodeName=node-1' });
@@ -107,7 +119,10 @@ test('the list of pods is the one of this node', async () => {
 
 test('a list that cannot be read fails its step with the reason', async () => {
   const { pods } = serverWith({});
-  const result = await pods.collecting(onExecutor)(stepAt('/processor/podListCollector'));
+  const result = await pods.collecting(
+    onExecutor,
+    takeAnswer,
+  )(stepAt('/processor/podListCollector'));
   expect(result).toMatchObject({
     succeeded: false,
     message: 'pods of node node-1: /api/v1/pods not found',
@@ -116,7 +131,7 @@ test('a list that cannot be read fails its step with the reason', async () => {
 
 test('other steps, and paths of other servers, are passed on', async () => {
   const { pods, asked } = serverWith({ [PATH]: POD });
-  const run = pods.collecting(onExecutor);
+  const run = pods.collecting(onExecutor, takeAnswer);
   expect(await run(stepAt('/processor/mountInfoCollector'))).toMatchObject({ succeeded: true });
   const { processor, ...step } = stepAt('/processor/podDetailCollector');
   const elsewhere = { ...processor, address: '10.0.0.1' } as StepToRun['processor'];

@@ -11,9 +11,15 @@ import {
   podObject,
 } from '../../pipeline/steps/pod-collectors.ts';
 import { podOfStep } from '../../pipeline/steps/step-input.ts';
-import { type RunStep, type StepToRun, stopWithin } from '../../pipeline/steps/step-to-run.ts';
+import {
+  failingAlone,
+  type RunStep,
+  type StepToRun,
+  stopWithin,
+} from '../../pipeline/steps/step-to-run.ts';
 import { withoutSecrets } from '../../pipeline/steps/without-secrets.ts';
 import { retried } from '../../pipeline/store/store-answer.ts';
+import type { TakeAnswer } from './large-answers.ts';
 import { API_WAIT_MS } from './limits.ts';
 
 type FindPod = NonNullable<DriverContext['findPod']>;
@@ -32,11 +38,15 @@ export class ApiPods {
   }
 
   /** Runs the collectors of pods here, and passes every other step on. */
-  collecting(runOther: RunStep): RunStep {
+  collecting(runOther: RunStep, takeAnswer: TakeAnswer): RunStep {
     return async (step) => {
-      const { processor } = step;
+      const { processor, diagnosis, stop } = step;
       const path = processor.way === 'http' && !processor.address ? processor.path : '';
-      if (path === POD_LIST.path) return this.#list(limitOf(step));
+      if (path === POD_LIST.path) {
+        const ending = stopWithin(step.restMs, stop);
+        const taking = takeAnswer(diagnosis.uid, () => this.#list(limitOf(step)), ending);
+        return failingAlone(taking, ending);
+      }
       const detail = path === POD_DETAIL.path ? await this.#detail(step) : undefined;
       return detail ?? runOther(step);
     };
@@ -54,16 +64,18 @@ export class ApiPods {
   }
 
   async #list(limit: AbortSignal): Promise<OperationResult> {
-    const read = async (): Promise<readonly object[]> => {
+    // As texts: objects take several times the space.
+    const read = async (): Promise<readonly string[]> => {
       const query = { fieldSelector: `spec.nodeName=${this.#nodeName}` };
-      const pods: object[] = [];
+      const pods: string[] = [];
       const { items } = await listPages(this.#client, '/api/v1/pods', query);
-      for await (const item of items) pods.push(podObject(item));
+      for await (const item of items) pods.push(textOf(podObject(item)));
       return pods;
     };
     const answer = await retried(read, { shutdown: limit });
     if (!answer.ok) return failedWith(`pods of node ${this.#nodeName}: ${answer.error.message}`);
-    return { succeeded: true, results: { [POD_LIST.result]: textOf(answer.value) } };
+    const text = `[${answer.value.join(',')}]`;
+    return { succeeded: true, results: { [POD_LIST.result]: text } };
   }
 
   async #detail(step: StepToRun): Promise<OperationResult | undefined> {
@@ -111,12 +123,8 @@ function withContainer(pod: object, { namespace, name, container }: PodReference
 }
 
 /** Without what only the API server uses. */
-function textOf(value: object): string {
-  return JSON.stringify(withoutSecrets(Array.isArray(value) ? value.map(plain) : plain(value)));
-}
-
-function plain(pod: object): object {
+function textOf(pod: object): string {
   const metadata = 'metadata' in pod && isObject(pod.metadata) ? pod.metadata : {};
   const { managedFields: _, ...rest } = metadata;
-  return { ...pod, metadata: rest };
+  return JSON.stringify(withoutSecrets({ ...pod, metadata: rest }));
 }

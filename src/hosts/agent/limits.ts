@@ -16,10 +16,8 @@ export const LOG_REPEAT_MS = 60_000;
 export const LOG_REPEATS_MAX = 100;
 
 /**
- * What an agent has in memory at once: Diagnoses that run, each with a status of up to 1.5 MB and an
- * answer of up to 2 MiB; messages that store such an answer on the node; and steps with large results of
- * earlier ones, up to 16 MiB. All are several times as large while a message is made.
+ * What an agent has in memory at once: Diagnoses that run, each with a status of up to 1.5 MB and the bytes
+ * of an answer of up to 2 MiB. An answer is several times as large while it is read and stored.
  */
 export const IN_FLIGHT_MAX = 16;
-export const LARGE_STORES_MAX = 4;
-export const LARGE_STEPS_MAX = 1;
+export const LARGE_ANSWERS_MAX = 1;

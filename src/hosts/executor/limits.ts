@@ -12,5 +12,8 @@ export const ACTIONS_PER_HOUR_DEFAULT = 20;
 export const RESULTS_BYTES_MAX = 512 * 1024 * 1024;
 export const RESULT_FILES_MAX = 10_000;
 
-/** Of a file that the agent fetches, in one message. */
-export const CHUNK_BYTES_MAX = 1024 * 1024;
+/** Steps at once with large results of earlier ones: each has 16 MiB, and several times that at work. */
+export const LARGE_STEPS_MAX = 1;
+
+/** Of a file that the agent fetches, in one message: the agent has several of them in little memory. */
+export const CHUNK_BYTES_MAX = 128 * 1024;

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { readOutput } from '../../lib/state/output-folder.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { ExecutorHandlers } from '../../pipeline/channel/connect-to-agent.ts';
 import type { Hello } from '../../pipeline/channel/messages.ts';
+import { withLargeResults } from '../../pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../../pipeline/operations/catalogue.ts';
 import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
@@ -9,7 +11,7 @@ import { type StepListener, stepHosts } from '../local-node/step-host.ts';
 import { filesOfDiagnoses } from './files-of-diagnoses.ts';
 import { guardedSteps } from './guarded-steps.ts';
 import { limitedResults } from './limited-results.ts';
-import { CHUNK_BYTES_MAX } from './limits.ts';
+import { CHUNK_BYTES_MAX, LARGE_STEPS_MAX } from './limits.ts';
 import type { Policy } from './policy.ts';
 
 export interface NodeWorkOptions {
@@ -31,8 +33,11 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
   const folder = join(node.stateFolder, 'cluster');
   const largeResults = limitedResults(join(folder, 'results'));
   const withHost = filesOfDiagnoses(stepHosts({ ...node, repairLimits }, listener), largeResults);
+  const steps = stepsOn({ withHost, runRecords: largeResults });
+  const atOnce = new Semaphore(LARGE_STEPS_MAX);
   return {
-    runStep: guardedSteps(stepsOn({ withHost }), { policy, nodeName }),
+    // The policy judges the whole input, with what an agent has put into files.
+    runStep: withLargeResults(guardedSteps(steps, { policy, nodeName }), largeResults, atOnce),
     findPod: podLookup(withHost),
     earlierActionsFor: earlierRecords(withHost, stop),
     largeResults,

@@ -13,6 +13,7 @@ import { largeResultsIn } from '../../pipeline/diagnosis/large-results.ts';
 import { type OperationLookup, storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
+import { withLargeResults } from '../../pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../../pipeline/operations/catalogue.ts';
 import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
@@ -235,14 +236,16 @@ class Agent {
     const { node } = this.#options;
     const [store, shutdown, metrics] = [this.#store, this.#stop, this.#metrics];
     const withHost = stepHosts(node, this.#listener);
+    const largeResults = largeResultsIn(join(node.stateFolder, 'results'));
+    const steps = stepsOn({ repairing: this.#repairing, withHost, runRecords: largeResults });
     return new Runner({
       store,
       lookup: this.#lookup,
-      largeResults: largeResultsIn(join(node.stateFolder, 'results')),
+      largeResults,
       targetOf: (spec) => targetOfOnlyNode(spec, this.nodeName),
       assign: assignIn(store),
       deletesExpired: true,
-      runStep: metrics.timed(stepsOn({ repairing: this.#repairing, withHost })),
+      runStep: metrics.timed(withLargeResults(steps, largeResults)),
       findPod: podLookup(withHost),
       earlierActionsFor: earlierRecords(withHost, shutdown),
       shutdown,

@@ -9,6 +9,7 @@ import {
   step,
 } from '../../../test/synthetic-channel.ts';
 import { checkOf, finding } from '../../../test/synthetic-node-check.ts';
+import { largeResultsInMemory } from '../diagnosis/large-results.ts';
 import type { StepToRun } from '../steps/step-to-run.ts';
 import { frameOf } from './frames.ts';
 import { ABSENT_MS, FRAME_BYTES_MAX, REQUESTS_MAX, SENDS_MAX } from './limits.ts';
@@ -24,7 +25,9 @@ test('every request reaches the executor, and its answer the agent', async () =>
   const agent = await agentAt(path);
   const steps: StepToRun[] = [];
   const content = Buffer.alloc(2_500_000, 'content');
+  const stored = largeResultsInMemory();
   const executor = executorAt(path, {
+    largeResults: stored,
     runStep: async (each) => {
       steps.push(each);
       return { succeeded: true, results: { name: each.name } };
@@ -43,18 +46,19 @@ test('every request reaches the executor, and its answer the agent', async () =>
       status: { plan: 'abc', checkpoint: { pathIndex: 0, nodeIndex: 1 } },
     },
   });
-  await agent.runStep(step({ restMs: 12_345 }));
-  expect(steps[1]?.restMs).toBe(12_345);
+  const largeInput = [{ key: 'large', file: FILE }];
+  await agent.runStep(step({ restMs: 12_345, largeInput }));
+  expect(steps[1]).toMatchObject({ restMs: 12_345, largeInput });
   const { signal } = new AbortController();
   const pod = { namespace: 'default', name: 'web-1' };
   expect(await agent.findPod(pod, 1_000, signal)).toEqual({ state: 'unknown', why: 'web-1' });
   expect(await agent.earlierActionsFor('uid/1')).toEqual({ isKnown: false, why: 'uid/1' });
   const { largeResults } = agent;
   expect(await largeResults.store(UID, FILE, 'text')).toEqual({ ok: true, value: undefined });
-  expect(await largeResults.read(UID, FILE)).toEqual({ ok: true, value: 'text' });
+  expect(await stored.read(UID, FILE)).toEqual({ ok: true, value: 'text' });
   await largeResults.retain(new Set([UID]));
   await largeResults.remove(UID);
-  expect(await largeResults.read(UID, FILE)).toMatchObject({ ok: false });
+  expect(await stored.read(UID, FILE)).toEqual({ ok: true, value: undefined });
   expect(await agent.readFile('journal.jsonl')).toBeUndefined();
   const file = await agent.readFile('collected/x');
   expect(file?.bytes).toBe(content.length);
@@ -257,14 +261,12 @@ test('what does not fit into a message is refused, in both directions, and the r
 test('large answers and large requests at once do not wait for each other', async () => {
   const path = socketPath();
   const agent = await agentAt(path);
-  executorAt(path);
-  const { largeResults } = agent;
-  await largeResults.store(UID, FILE, 'x'.repeat(12_000_000));
-  const read = largeResults.read(UID, FILE);
-  const ran = agent.runStep(step({ input: { key: 'y'.repeat(12_000_000) } }));
-  expect(await ran).toMatchObject({ succeeded: true });
-  expect(await read).toMatchObject({ ok: true });
-  await largeResults.remove(UID);
+  const large = { succeeded: true, results: { key: 'y'.repeat(12_000_000) } } as const;
+  executorAt(path, { runStep: async () => large });
+  const stored = agent.largeResults.store(UID, FILE, 'x'.repeat(12_000_000));
+  expect(await agent.runStep(step())).toEqual(large);
+  expect(await stored).toMatchObject({ ok: true });
+  await agent.largeResults.remove(UID);
   expect(agent.changes).toHaveLength(1);
 });
 
@@ -296,7 +298,7 @@ test('results are removed when an executor comes, however late it is', () => {
     const { largeResults } = remoteExecutor(requests, () => expect.fail('nobody asks'));
     void largeResults.retain(new Set([UID]));
     void largeResults.remove(UID);
-    void largeResults.read(UID, FILE);
+    void largeResults.store(UID, FILE, 'text');
     vi.advanceTimersByTime(100 * ABSENT_MS);
     const sent: unknown[] = [];
     // Four bytes of length, then the message.

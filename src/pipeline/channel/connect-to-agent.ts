@@ -201,8 +201,6 @@ class ExecutorEnd {
         return work.earlierActionsFor(request.purpose);
       case 'store-result':
         return largeResults.store(request.uid, request.file, request.text);
-      case 'read-result':
-        return largeResults.read(request.uid, request.file);
       case 'remove-results':
         return largeResults.remove(request.uid);
       case 'retain-results':

@@ -5,7 +5,10 @@ import type { RunStep } from '../steps/step-to-run.ts';
 
 /** What an agent asks of the executor on its node. */
 export interface Executor extends ExecutorWork {
-  /** A file below the state directory that a step has written; undefined if it may not be fetched. */
+  /**
+   * A file below the state directory that a step has written; undefined if it may not be fetched. Throws
+   * a ResultReadError, also while it is read.
+   */
   readonly readFile: (path: string) => Promise<ReadFile | undefined>;
   /** From its hello; waits for the executor. */
   readonly builtIns: () => Promise<BuiltIns>;
@@ -18,7 +21,12 @@ export interface ExecutorWork {
   readonly findPod: NonNullable<DriverContext['findPod']>;
   readonly earlierActionsFor: NonNullable<DriverContext['earlierActionsFor']>;
   /** On the node: they survive the pod of the agent. */
-  readonly largeResults: LargeResults;
+  readonly largeResults: Omit<LargeResults, 'read'>;
+}
+
+/** A file of a step could not be read from the node. The text says why. */
+export class ResultReadError extends Error {
+  override readonly name = 'ResultReadError';
 }
 
 export interface ReadFile {

@@ -1,9 +1,12 @@
-/** One message. The results of all earlier steps are the input of a step: 16 MiB, and more as JSON. */
-export const FRAME_BYTES_MAX = 32 * 1024 * 1024;
+/**
+ * One message. The largest stores a value of 2 Mi characters: as JSON, each may have six bytes. Larger
+ * results stay in files on the node.
+ */
+export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Requests at once, and their bytes: the executor has them in memory until they end. */
 export const REQUESTS_MAX = 64;
-export const REQUEST_BYTES_MAX = 48 * 1024 * 1024;
+export const REQUEST_BYTES_MAX = 24 * 1024 * 1024;
 
 /** Answers that wait for the agent to read them; until then no further request is read. */
 export const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
@@ -43,6 +46,9 @@ export const PATH_CHARACTERS_MAX = 512;
 
 /** Pairs in the input of a step: parameters, and the results of up to 500 steps. */
 export const INPUT_PAIRS_MAX = 20_000;
+
+/** Results in files of one step: all results of a Diagnosis have 16 MiB, and most of them are small. */
+export const LARGE_INPUT_MAX = 10_000;
 
 /** Faults of one check; there are ten today. */
 export const CHECKED_FAULTS_MAX = 100;

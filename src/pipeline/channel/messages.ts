@@ -4,7 +4,7 @@ import type { NodeCheck } from './node-check.ts';
 import type { ExecutorRequest } from './request-schema.ts';
 
 /** Both ends have the same; an executor of another image is not used. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** The first message of an executor. */
 export interface Hello {

@@ -1,5 +1,4 @@
 import type { SeenPod } from '../api/named-pod.ts';
-import type { LargeResults } from '../diagnosis/large-results.ts';
 import type { BuiltIns } from '../steps/built-ins.ts';
 import { failedWith } from '../steps/operation-result.ts';
 import {
@@ -8,7 +7,7 @@ import {
   type StepToRun,
   stopWithin,
 } from '../steps/step-to-run.ts';
-import type { Executor, ReadFile } from './executor.ts';
+import { type Executor, type ReadFile, ResultReadError } from './executor.ts';
 import { ABSENT_MS, REMOVALS_WAITING_MAX, RETAINS_WAITING_MAX } from './limits.ts';
 import type { Answer, AskOptions, OpenRequests } from './open-requests.ts';
 import type { StepRequest } from './request-schema.ts';
@@ -56,13 +55,14 @@ export function remoteExecutor(
 
 /** Only the parts of a Diagnosis that decide whether a repair may act. */
 function stepRequest(step: StepToRun): StepRequest {
-  const { name, processor, input, purpose, restMs } = step;
+  const { name, processor, input, largeInput, purpose, restMs } = step;
   const { spec, status, ...names } = step.diagnosis;
   const { recovery, dryRun, approvedPlan } = spec;
   const { plan, plannedActions, checkpoint } = status;
   return {
     kind: 'run-step',
     ...{ name, processor, input, purpose },
+    ...(largeInput ? { largeInput: [...largeInput] } : {}),
     ...rest(restMs),
     diagnosis: {
       ...names,
@@ -85,7 +85,7 @@ function rest(restMs: number): { readonly restMs?: number } {
   return Number.isFinite(restMs) ? { restMs: Math.max(restMs, 1) } : {};
 }
 
-function remoteResults(requests: OpenRequests): LargeResults {
+function remoteResults(requests: OpenRequests): Executor['largeResults'] {
   const ask = (request: Parameters<OpenRequests['ask']>[0], patienceMs = ABSENT_MS) =>
     requests.ask(request, { patienceMs });
   /**
@@ -103,19 +103,17 @@ function remoteResults(requests: OpenRequests): LargeResults {
   };
   const remove = removals(REMOVALS_WAITING_MAX);
   const retain = removals(RETAINS_WAITING_MAX);
-  const tried = <T>(answer: Answer) =>
-    'value' in answer
-      ? (answer.value as { readonly ok: true; readonly value: T })
-      : ({ ok: false, why: whyNot(answer) } as const);
-  return {
+  const results: Executor['largeResults'] = {
     store: async (uid, file, text) => {
-      const answer = tried<undefined>(await ask({ kind: 'store-result', uid, file, text }));
-      return answer.ok ? { ok: true, value: undefined } : answer;
+      const answer = await ask({ kind: 'store-result', uid, file, text });
+      if (!('value' in answer)) return { ok: false, why: whyNot(answer) };
+      const stored = answer.value as Awaited<ReturnType<typeof results.store>>;
+      return stored.ok ? { ok: true, value: undefined } : stored;
     },
-    read: async (uid, file) => tried<string>(await ask({ kind: 'read-result', uid, file })),
     remove: (uid) => remove({ kind: 'remove-results', uid }),
     retain: (uids) => retain({ kind: 'retain-results', uids: [...uids] }),
   };
+  return results;
 }
 
 interface Chunk {
@@ -130,7 +128,7 @@ async function readFile(requests: OpenRequests, path: string): Promise<ReadFile 
       { patienceMs: ABSENT_MS },
     );
     if ('value' in answer) return (answer.value as Chunk | null) ?? undefined;
-    throw new Error(`${path}: ${whyNot(answer)}`);
+    throw new ResultReadError(`${path}: ${whyNot(answer)}`);
   };
   const first = await chunkAt(0);
   if (!first) return undefined;
@@ -148,7 +146,7 @@ async function* piecesOf(
     const piece = Buffer.from(next?.base64 ?? '', 'base64');
     // What has become shorter must not look whole.
     if (piece.length === 0 || next?.bytes !== first.bytes) {
-      throw new Error(`${path} has changed while it was read`);
+      throw new ResultReadError(`${path} has changed while it was read`);
     }
     yield piece;
     offset += piece.length;

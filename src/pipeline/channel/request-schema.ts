@@ -13,6 +13,7 @@ import {
 import type { Processor } from '../api/processor-of.ts';
 import {
   INPUT_PAIRS_MAX,
+  LARGE_INPUT_MAX,
   PATH_CHARACTERS_MAX,
   PURPOSE_CHARACTERS_MAX,
   UIDS_MAX,
@@ -90,13 +91,16 @@ export const executorRequest = z.discriminatedUnion('kind', [
     processor,
     diagnosis,
     input,
+    largeInput: z
+      .array(z.strictObject({ key: z.string(), file }))
+      .max(LARGE_INPUT_MAX)
+      .exactOptional(),
     restMs,
     purpose,
   }),
   z.strictObject({ kind: z.literal('find-pod'), pod: podReference, restMs }),
   z.strictObject({ kind: z.literal('earlier-actions'), purpose }),
   z.strictObject({ kind: z.literal('store-result'), uid, file, text: z.string() }),
-  z.strictObject({ kind: z.literal('read-result'), uid, file }),
   z.strictObject({ kind: z.literal('remove-results'), uid }),
   z.strictObject({ kind: z.literal('retain-results'), uids: z.array(uid).max(UIDS_MAX) }),
   z.strictObject({

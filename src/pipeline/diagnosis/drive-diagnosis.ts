@@ -7,14 +7,13 @@ import { decideNext, type SeenSet } from '../graph/decide-next.ts';
 import { withResult } from '../graph/result-of.ts';
 import type { ApprovalRequest } from '../steps/plan.ts';
 import { type CurrentDiagnosis, stepInput } from '../steps/step-input.ts';
-import { failingAlone, type StepOutcome, stopWithin } from '../steps/step-to-run.ts';
+import { type StepOutcome, stopWithin } from '../steps/step-to-run.ts';
 import type { ObjectKey, StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { waitingFor, waitsForApproval, withOtherApproval } from './approval.ts';
 import { type Assignment, hashOf, isAssigned } from './assign.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
-import { completeResults } from './large-results.ts';
 import { purposeOf } from './purpose.ts';
 import { isUnstorable, storeResult } from './store-result.ts';
 import { askAgainAt, restMs } from './time-left.ts';
@@ -232,31 +231,27 @@ class Drive {
     object: StoredObject,
     { node, processor, spec, status }: NextStep,
   ): Promise<StepOutcome> {
-    const { runStep, largeResults, targetOf, largeSteps } = this.#context;
-    const stop = this.#stop;
+    const { runStep, targetOf } = this.#context;
     const { namespace = '', name, uid } = object.metadata;
     const target = targetOf(spec);
     const nodeName = target.state === 'here' ? target.nodeName : '';
     const diagnosis: CurrentDiagnosis = { namespace, name, uid, nodeName, spec, status };
-    // A timer may fire a moment early, and the deadline must have passed then.
-    const leftMs = () => restMs(spec, status, this.#now()) + 1;
-    const run = async (): Promise<StepOutcome> => {
-      const complete = await completeResults(uid, status, largeResults);
-      if (!complete.ok) return { succeeded: false, message: complete.why };
-      return runStep({
-        name: node.operation ?? '',
-        processor,
-        diagnosis,
-        input: stepInput({ ...diagnosis, status: { ...status, operationResults: complete.value } }),
-        restMs: leftMs(),
-        purpose: purposeOf(object.metadata, node),
-        stop,
-        onRetry: (retry) => void reportRetry(object, retry, this.#context),
-      });
-    };
-    if (!status.largeResults || !largeSteps) return run();
-    const ending = stopWithin(leftMs(), stop);
-    return failingAlone(largeSteps.run(run, ending), ending);
+    const input = stepInput(diagnosis);
+    // What the Diagnosis itself says wins over a result of the same name.
+    const isResult = (key: string) => input[key] === status.operationResults?.[key];
+    const large = status.largeResults?.filter(({ key }) => isResult(key)) ?? [];
+    return runStep({
+      name: node.operation ?? '',
+      processor,
+      diagnosis,
+      input,
+      ...(large.length > 0 ? { largeInput: large.map(({ key, file }) => ({ key, file })) } : {}),
+      // A timer may fire a moment early, and the deadline must have passed then.
+      restMs: restMs(spec, status, this.#now()) + 1,
+      purpose: purposeOf(object.metadata, node),
+      stop: this.#stop,
+      onRetry: (retry) => void reportRetry(object, retry, this.#context),
+    });
   }
 
   #waiting({ metadata }: StoredObject, next: NextStep, request: ApprovalRequest) {

@@ -1,4 +1,3 @@
-import type { Semaphore } from '../../lib/std/semaphore.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { EarlierRecord, RunStep } from '../steps/step-to-run.ts';
@@ -12,7 +11,9 @@ import type { Target } from './target.ts';
 export interface DriverContext {
   readonly store: Store;
   readonly lookup: OperationLookup;
-  readonly largeResults: LargeResults;
+  /** Runs a step with its large results: `withLargeResults`, where their files are. */
+  readonly runStep: RunStep;
+  readonly largeResults: Omit<LargeResults, 'read'>;
   /**
    * How somebody fetches a large result or a file where nobody has a token of the agent: the status lists
    * a random key for each. Absent: from the agent, at its path, and the status lists no files.
@@ -21,11 +22,8 @@ export interface DriverContext {
   readonly targetOf: (spec: DiagnosisSpec) => Target;
   /** Absent where a controller assigns Diagnoses: the driver writes `status` only then. */
   readonly assign?: Assign | undefined;
-  readonly runStep: RunStep;
   /** Whether the node has a pod. Absent: every pod is assumed to exist. */
   readonly findPod?: (pod: PodReference, restMs: number, stop: AbortSignal) => Promise<SeenPod>;
-  /** Limits the steps with large results, which are in memory until the step ends. */
-  readonly largeSteps?: Semaphore;
   /** The actions of a step that a crash interrupted, by its purpose. Absent without a journal. */
   readonly earlierActionsFor?: (purpose: string) => Promise<EarlierRecord>;
   /** This process shuts down: no step begins, and the failure of an aborted step is not stored. */

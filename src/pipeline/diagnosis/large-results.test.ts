@@ -38,7 +38,7 @@ describe.each(places)('in %s', (_, make) => {
     await results.store(OTHER, FILE, 'other');
     expect(await results.read(ONE, FILE)).toEqual({ ok: true, value: text });
     await results.remove(ONE);
-    expect(await results.read(ONE, FILE)).toMatchObject({ ok: false });
+    expect(await results.read(ONE, FILE)).toEqual({ ok: true, value: undefined });
     expect(await results.read(OTHER, FILE)).toEqual({ ok: true, value: 'other' });
     await results.remove(ONE);
   });

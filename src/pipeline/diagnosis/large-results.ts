@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,8 @@ export type Large = NonNullable<DiagnosisStatus['largeResults']>[number];
 export interface LargeResults {
   /** Durable when it resolves. */
   readonly store: (uid: string, file: string, text: string) => Promise<Tried<void>>;
-  readonly read: (uid: string, file: string) => Promise<Tried<string>>;
+  /** Undefined if there is no such file. */
+  readonly read: (uid: string, file: string) => Promise<Tried<string | undefined>>;
   readonly remove: (uid: string) => Promise<void>;
   /** Removes the results of all other Diagnoses. */
   readonly retain: (uids: ReadonlySet<string>) => Promise<void>;
@@ -57,12 +58,7 @@ export function largeResultsInMemory(): LargeResults {
       texts.set(`${uid}/${file}`, text);
       return { ok: true, value: undefined };
     },
-    read: async (uid, file) => {
-      const value = texts.get(`${uid}/${file}`);
-      return value === undefined
-        ? { ok: false, why: `${file} was not stored` }
-        : { ok: true, value };
-    },
+    read: async (uid, file) => ({ ok: true, value: texts.get(`${uid}/${file}`) }),
     remove: async (uid) => {
       for (const key of texts.keys()) if (key.startsWith(`${uid}/`)) texts.delete(key);
     },
@@ -72,8 +68,16 @@ export function largeResultsInMemory(): LargeResults {
 
 /** By content: an older status still names its own text, and a changed file is noticed. */
 export function fileOf(key: string, content: string | Uint8Array): string {
-  const digest = createHash('sha256').update(key).update('\0').update(content).digest('hex');
-  return digest.slice(0, 32);
+  return fileNameOf(fileHash(key).update(content));
+}
+
+/** The same for content that is read in pieces, each added with `update`. */
+export function fileHash(key: string): Hash {
+  return createHash('sha256').update(key).update('\0');
+}
+
+export function fileNameOf(hash: Hash): string {
+  return hash.digest('hex').slice(0, 32);
 }
 
 /** For clients without a token of the agent. */
@@ -81,19 +85,25 @@ export function newAccessKey(): string {
   return randomBytes(16).toString('hex');
 }
 
+interface ResultsInFiles {
+  readonly operationResults?: DiagnosisStatus['operationResults'];
+  readonly largeResults?: readonly Pick<Large, 'key' | 'file'>[];
+}
+
 /** All results of a Diagnosis, with those in files. */
 export async function completeResults(
   uid: string,
-  { operationResults, largeResults = [] }: DiagnosisStatus,
+  { operationResults, largeResults = [] }: ResultsInFiles,
   stored: Pick<LargeResults, 'read'>,
 ): Promise<Tried<Readonly<Record<string, string>>>> {
   const complete: Record<string, string> = { ...operationResults };
   for (const { key, file } of largeResults) {
     const text = await stored.read(uid, file);
     if (!text.ok) return { ok: false, why: `result ${key}: ${text.why}` };
-    if (fileOf(key, text.value) !== file) {
-      const why = `${file} has changed on disk; check the disk and create a new Diagnosis`;
-      return { ok: false, why: `result ${key}: ${why}` };
+    if (text.value === undefined || fileOf(key, text.value) !== file) {
+      const what = text.value === undefined ? 'is gone from the disk' : 'has changed on disk';
+      const todo = 'check the disk and create a new Diagnosis';
+      return { ok: false, why: `result ${key}: ${file} ${what}; ${todo}` };
     }
     complete[key] = text.value;
   }
@@ -111,11 +121,8 @@ async function store(
   await writeSynced(path, content);
 }
 
-async function read(folder: string, uid: string, file: string): Promise<string> {
-  const path = resultPath(folder, uid, file);
-  const text = textIfThere(path, RESULTS_COMPLETE_BYTES_MAX);
-  if (text === undefined) throw new DiskError(`${path}: not found`);
-  return text;
+async function read(folder: string, uid: string, file: string): Promise<string | undefined> {
+  return textIfThere(resultPath(folder, uid, file), RESULTS_COMPLETE_BYTES_MAX);
 }
 
 // 0f8fad5b-d9cb-469f-a165-70867728950e

@@ -5,6 +5,9 @@
 export const RESULT_SHOWN_BYTES_MAX = 64 * 1024;
 export const RESULTS_SHOWN_BYTES_MAX = 512 * 1024;
 
+/** The sentence in a status that says where a large result is, with the command that fetches it. */
+export const SENTENCE_BYTES = 512;
+
 /**
  * Findings in a status, their proof, the actions that were done or are planned, and files, each as JSON:
  * the rest of the space in etcd when everything else is at its limit.
@@ -23,7 +26,7 @@ export const RESULTS_COMPLETE_BYTES_MAX = 16 * 1024 * 1024;
  */
 export const IN_FLIGHT_MAX = 1_000;
 
-/** Of these, with large results: each may have 16 MiB in memory. */
+/** Of these, steps with large results of earlier ones: each may have 16 MiB in memory. */
 export const LARGE_STEPS_MAX = 100;
 
 /** In addition, Diagnoses whose end only has to be written: they do not wait for steps of others. */

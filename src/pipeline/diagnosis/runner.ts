@@ -1,4 +1,3 @@
-import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import { follow } from '../store/follow.ts';
 import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
@@ -7,7 +6,7 @@ import { retried } from '../store/store-answer.ts';
 import { keyOf } from '../store/stored-object.ts';
 import { driveDiagnosis } from './drive-diagnosis.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
-import { IN_FLIGHT_MAX, LARGE_STEPS_MAX, OVERDUE_MAX } from './limits.ts';
+import { IN_FLIGHT_MAX, OVERDUE_MAX } from './limits.ts';
 import { hasEnded, overdueAt, retentionMs, timerMs } from './time-left.ts';
 import { failOnDefect, isUnobserved, observeEnded } from './write-status.ts';
 
@@ -64,7 +63,7 @@ export class Runner {
       this.#saved(object);
       context.onSaved?.(object);
     };
-    this.#context = { largeSteps: new Semaphore(LARGE_STEPS_MAX), ...context, onSaved };
+    this.#context = { ...context, onSaved };
   }
 
   get counts(): { readonly inFlight: number; readonly queued: number; readonly waiting: number } {

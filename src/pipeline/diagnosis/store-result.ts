@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
 import { failedFor, withoutPlan } from '../graph/conditions.ts';
@@ -12,13 +11,10 @@ import { longer, retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { DriverContext } from './driver-context.ts';
-import { fileOf, type Large, newAccessKey } from './large-results.ts';
-import {
-  RESULT_SHOWN_BYTES_MAX,
-  RESULTS_COMPLETE_BYTES_MAX,
-  RESULTS_SHOWN_BYTES_MAX,
-} from './limits.ts';
+import { type Large, newAccessKey } from './large-results.ts';
+import { RESULTS_COMPLETE_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
 import { restMs } from './time-left.ts';
+import { type Surplus, surplusIn } from './with-large-results.ts';
 import { bytesOf, withRecord } from './with-record.ts';
 import { bareFailure, isAtSameStep, written } from './write-status.ts';
 
@@ -101,7 +97,7 @@ async function afterResult(
   { largeResults, howToFetch, now = () => new Date() }: DriverContext,
 ): Promise<DiagnosisStatus> {
   const status = withoutPlan(before, spec as DiagnosisSpec, now());
-  const bounded = boundedResults(uid, status, result.results ?? {}, howToFetch);
+  const bounded = boundedResults(uid, status, result, howToFetch);
   const recorded = (earlier: DiagnosisStatus) =>
     withRecord(earlier, result.record, { uid, howToFetch });
   const fail = (message: string) =>
@@ -114,73 +110,75 @@ async function afterResult(
   const { operationResults, largeResults: large } = bounded.shown;
   const { largeResults: _, ...rest } = status;
   const shown = { ...rest, ...(large.length > 0 ? { largeResults: large } : {}) };
-  const { record: _record, ...plain } = result;
-  const ended = result.results === undefined ? plain : { ...plain, results: operationResults };
+  const { record: _record, largeResults: inFiles, ...plain } = result;
+  const hasResults = result.results !== undefined || inFiles !== undefined;
+  const ended = hasResults ? { ...plain, results: operationResults } : plain;
   return afterStep(recorded(shown), paths, ended, now());
 }
 
-type Results = Readonly<Record<string, string>>;
 type Shown = Pick<DiagnosisStatus, 'operationResults' | 'largeResults'>;
 
 type BoundedResults =
   | {
       /** For the status, once the files are stored. */
       readonly shown: Required<Shown>;
-      readonly files: readonly { readonly file: string; readonly text: string }[];
+      readonly files: readonly Surplus[];
     }
   | { readonly error: string };
 
 /**
- * Splits the earlier and the new results into those in the status and those in files. A value that is
- * too large becomes a file, and the status has a sentence instead; so do the largest of too many.
+ * Splits the earlier and the new results into those in the status and those in files. Values that are
+ * large by themselves are in files already; of many small ones the largest become files too. The status
+ * has a sentence instead of each.
  */
 function boundedResults(
   uid: string,
   before: Shown,
-  more: Results,
+  { results: small = {}, largeResults: large = [] }: OperationResult,
   howToFetch: DriverContext['howToFetch'],
 ): BoundedResults {
-  const stored = (before.largeResults ?? []).filter(({ key }) => !Object.hasOwn(more, key));
-  const isStored = new Set(stored.map(({ key }) => key));
-  const all: Results = { ...before.operationResults, ...more };
-  const small = Object.entries(all)
-    .filter(([key]) => !isStored.has(key))
-    .map(([key, text]) => ({ key, text, bytes: bytesOf(text) }))
-    .toSorted((left, right) => left.bytes - right.bytes);
-  const shown: Record<string, string> = { ...all };
-  const large: Large[] = [...stored];
-  const files: { file: string; text: string }[] = [];
-  let total = Object.entries(all).reduce((sum, pair) => sum + bytesOf(pair), 0);
-  for (let last = small.pop(); last; last = small.pop()) {
-    const { key, text, bytes } = last;
-    if (bytes <= RESULT_SHOWN_BYTES_MAX && total <= RESULTS_SHOWN_BYTES_MAX) break;
-    const entry: Large = {
-      key,
-      bytes: Buffer.byteLength(text),
-      file: fileOf(key, text),
-      ...(howToFetch ? keyed(text) : {}),
+  const isNew = new Set([...Object.keys(small), ...large.map(({ key }) => key)]);
+  const earlier = (before.largeResults ?? []).filter(({ key }) => !isNew.has(key));
+  const shown: Record<string, string> = { ...before.operationResults, ...small };
+  const show = ({ sha256, ...entry }: Surplus | (typeof large)[number]): Large => {
+    const { key, bytes, file } = entry;
+    const listed: Large = {
+      ...{ key, bytes, file },
+      ...(howToFetch ? { sha256, accessKey: newAccessKey() } : {}),
     };
-    const place =
-      howToFetch?.(uid, entry) ?? `the agent serves it at /results/${uid}/${entry.file}`;
-    const sentence = `(${entry.bytes} bytes: too large for a status, stored separately; ${place})`;
-    total += bytesOf(sentence) - bytes;
-    shown[key] = sentence;
-    large.push(entry);
-    files.push({ file: entry.file, text });
-  }
-  const complete = large.reduce((sum, { bytes }) => sum + bytes, total);
+    const place = howToFetch?.(uid, listed) ?? `the agent serves it at /results/${uid}/${file}`;
+    shown[key] = `(${bytes} bytes: too large for a status, stored separately; ${place})`;
+    return listed;
+  };
+  const listed = [...earlier, ...large.map(show)];
+  const isSentence = new Set(listed.map(({ key }) => key));
+  const [sentences, texts] = partition(shown, (key) => isSentence.has(key));
+  const files = surplusIn(texts, sizeOf(sentences));
+  const largeResults = [...listed, ...files.map(show)];
+  const total = sizeOf(shown);
   if (total > RESULTS_SHOWN_BYTES_MAX) {
     return { error: 'too many results: their keys alone do not fit into the status' };
   }
-  if (complete > RESULTS_COMPLETE_BYTES_MAX) {
-    return {
-      error: `results of more than ${RESULTS_COMPLETE_BYTES_MAX} bytes, which is the limit`,
-    };
+  if (largeResults.reduce((sum, { bytes }) => sum + bytes, total) > RESULTS_COMPLETE_BYTES_MAX) {
+    const limit = `results of more than ${RESULTS_COMPLETE_BYTES_MAX} bytes, which is the limit`;
+    return { error: limit };
   }
-  return { shown: { operationResults: shown, largeResults: large }, files };
+  return { shown: { operationResults: shown, largeResults }, files };
 }
 
-function keyed(text: string): Pick<Large, 'sha256' | 'accessKey'> {
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return { sha256, accessKey: newAccessKey() };
+type Results = Readonly<Record<string, string>>;
+
+function partition(
+  results: Results,
+  isFirst: (key: string) => boolean,
+): readonly [Results, Results] {
+  const pairs = Object.entries(results);
+  return [
+    Object.fromEntries(pairs.filter(([key]) => isFirst(key))),
+    Object.fromEntries(pairs.filter(([key]) => !isFirst(key))),
+  ];
+}
+
+function sizeOf(results: Results): number {
+  return Object.entries(results).reduce((sum, pair) => sum + bytesOf(pair), 0);
 }

@@ -21,6 +21,7 @@ import {
 import { podReferenceOn } from './pod-on-node.ts';
 import type { ProcessorHost, WithHost } from './processor-host.ts';
 import { actionsOf } from './recover-finding.ts';
+import { type RunRecords, runOnce } from './run-once.ts';
 import { ownProcessor, runOperation } from './run-operation.ts';
 
 interface StepNode {
@@ -31,11 +32,14 @@ interface StepNode {
   readonly isDryRun?: boolean;
   /** Shared with others that repair this node: one repair runs at a time. */
   readonly repairing?: Semaphore;
+  /** Where runs of scripts and functions are recorded. Absent: nobody sends a step again. */
+  readonly runRecords?: RunRecords;
 }
 
 /** Runs the steps of a node, with a limit for each kind; one repair runs at a time. */
 export function stepsOn(node: StepNode): RunStep {
-  const { withHost, consent, isDryRun: neverAct = false, repairing = new Semaphore(1) } = node;
+  const { withHost, consent, isDryRun: neverAct = false, runRecords: records } = node;
+  const { repairing = new Semaphore(1) } = node;
   const reading = new Semaphore(READING_STEPS_MAX);
   const programs = new Semaphore(PROGRAM_STEPS_MAX);
   const exchanges = new Semaphore(EXCHANGES_MAX);
@@ -60,7 +64,9 @@ export function stepsOn(node: StepNode): RunStep {
       const limited: Limited = (attempt) => exchanges.run(attempt, stop);
       const idempotencyKey = idempotencyKeyOf(toRun);
       const step = { name, processor, input, isDryRun, limited, onRetry, idempotencyKey };
-      return withHost(request, (host) => runOperation({ ...step, host }));
+      const runNow = () => withHost(request, (host) => runOperation({ ...step, host }));
+      if (!records || processor.way === 'http' || isDryRun) return runNow();
+      return runOnce(runNow, { records, uid: diagnosis.uid, step: idempotencyKey, stop });
     };
     const own = ownProcessor(processor);
     const isPlan = isDryRun || !(consent || mayAct(diagnosis.spec, diagnosis.status));

@@ -15,7 +15,17 @@ export type StepRecord = Pick<DiagnosisStatus, 'findings' | 'plannedActions' | '
   readonly files?: readonly StepFile[];
 };
 
-export type OperationResult = StepResult & { readonly record?: StepRecord };
+/** A result that is too large for a status, in a file of the node. */
+export type LargeResult = Omit<
+  Required<NonNullable<DiagnosisStatus['largeResults']>[number]>,
+  'accessKey'
+>;
+
+export type OperationResult = StepResult & {
+  readonly record?: StepRecord;
+  /** Results beside `results` whose files are stored already. */
+  readonly largeResults?: readonly LargeResult[];
+};
 
 /** A required input that is missing. */
 export function needed(key: string, fix: string): string {

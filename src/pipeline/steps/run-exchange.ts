@@ -1,5 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { pipeline } from 'node:stream/promises';
 import { defined } from '../../lib/std/defined.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { ANSWER_BYTES_MAX } from './limits.ts';
@@ -8,13 +9,19 @@ import { ForbiddenAddressError, permittedLookup, refuseForbidden } from './permi
 export interface Asked {
   readonly url: URL;
   readonly method: 'POST' | 'GET';
-  readonly body: string;
+  readonly body: string | RequestBody;
   readonly headers?: Readonly<Record<string, string>>;
   readonly trust?: ServerTrust;
   /** Ask at this socket of the machine; the URL then only says what. */
   readonly socketPath?: string;
   /** How large an answer may be, when it is none of ours. */
   readonly bytesMax?: number;
+}
+
+/** A body that is not in memory as a whole. Its pieces may be asked for again, for another attempt. */
+export interface RequestBody {
+  readonly bytes: number;
+  readonly pieces: () => AsyncIterable<Uint8Array>;
 }
 
 /** Who has to vouch for a server, where TLS is spoken: those whom the system trusts, if unsaid. */
@@ -63,11 +70,12 @@ export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise
 
 function answerOf(asked: Asked, signals: readonly AbortSignal[]): Promise<Exchanged> {
   const { url, method, body, trust = {}, socketPath, bytesMax = ANSWER_BYTES_MAX } = asked;
-  const sent = Buffer.from(method === 'POST' ? body : '');
+  const given = method === 'POST' ? body : '';
+  const sent = typeof given === 'string' ? Buffer.from(given) : given;
   const headers = {
     Accept: 'application/json',
     ...(method === 'POST' ? { 'Content-Type': 'application/json' } : {}),
-    'Content-Length': sent.length,
+    'Content-Length': 'pieces' in sent ? sent.bytes : sent.length,
     ...asked.headers,
   };
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -109,6 +117,7 @@ function answerOf(asked: Asked, signals: readonly AbortSignal[]): Promise<Exchan
   };
   for (const signal of signals) signal.addEventListener('abort', end);
   if (signals.some(({ aborted }) => aborted)) end();
+  else if ('pieces' in sent) pipeline(sent.pieces(), request).catch(reject);
   else request.end(sent);
   // A signal may live as long as the time limit of the step, and would keep what was sent and received.
   return promise.finally(() => {

@@ -9,6 +9,7 @@ import {
   type Exchanged,
   type ExchangeLimits,
   exchangeLimits,
+  type RequestBody,
   runExchange,
   type ServerTrust,
 } from './run-exchange.ts';
@@ -16,6 +17,8 @@ import {
 export interface HttpStep {
   readonly url: string;
   readonly input: StepInput;
+  /** The JSON of `input`, where that is too large to be in memory. */
+  readonly body?: RequestBody | undefined;
   /** For one exchange, redirects among it. */
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
@@ -25,6 +28,8 @@ export interface HttpStep {
   readonly limited?: Limited | undefined;
   /** Identifies the step for its server. Absent: nobody will send it again after this call. */
   readonly idempotencyKey?: string | undefined;
+  /** Reads an answer when there is memory for it, and stores what is large in it. */
+  readonly takeAnswer?: TakeAnswer | undefined;
   /** Called before it waits for the next attempt. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
@@ -46,7 +51,8 @@ type Attempt = { readonly answer: OperationResult } | { readonly lost: string };
 
 /** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
 export async function runHttp(step: HttpStep): Promise<OperationResult> {
-  const { url, input, stop, trust, timeoutMs, onRetry } = step;
+  const { url, input, body, stop, trust, timeoutMs, onRetry } = step;
+  const { takeAnswer = async (read) => read() } = step;
   const { waitsMs = RETRY_WAITS_MS, limited = atOnce, idempotencyKey = randomUUID() } = step;
   // http://999.1.1.1:8090/ has the form of a name, and is none.
   if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
@@ -60,9 +66,10 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
   let before = '';
   for (let attempt = 1; ; attempt += 1) {
     // The text is recreated each time: nobody holds a copy of it while it waits.
-    const attempted = await limited(() =>
-      attemptOnce(url, { ...asked, body: JSON.stringify(input) }, exchangeLimits(timeoutMs, stop)),
-    ).catch((error: unknown): Attempt => {
+    const attempted = await limited(async () => {
+      const question = { ...asked, body: body ?? JSON.stringify(input) };
+      return attemptOnce(url, question, { ...exchangeLimits(timeoutMs, stop), takeAnswer });
+    }).catch((error: unknown): Attempt => {
       if (stop.aborted && error === stop.reason) return { lost: 'stopped' };
       throw error;
     });
@@ -80,7 +87,15 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
   }
 }
 
-async function attemptOnce(url: string, first: Asked, limits: ExchangeLimits): Promise<Attempt> {
+type TakeAnswer = (read: () => OperationResult) => Promise<OperationResult>;
+
+type AttemptLimits = ExchangeLimits & { readonly takeAnswer: TakeAnswer };
+
+async function attemptOnce(
+  url: string,
+  first: Asked,
+  { takeAnswer, ...limits }: AttemptLimits,
+): Promise<Attempt> {
   const failed = (why: string): Attempt => ({ answer: failedWith(`${url}: ${why}`) });
   let asked = first;
   for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
@@ -89,7 +104,7 @@ async function attemptOnce(url: string, first: Asked, limits: ExchangeLimits): P
     if ('refused' in exchanged) return failed(exchanged.refused);
     const { status, location } = exchanged;
     const next = redirected(asked, status, location);
-    if (next === undefined) return { answer: judged(url, exchanged) };
+    if (next === undefined) return { answer: await takeAnswer(() => judged(url, exchanged)) };
     if (next === 'elsewhere') {
       return failed(`it leads to another server, which is not followed: ${location}`);
     }

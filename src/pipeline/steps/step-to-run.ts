@@ -2,6 +2,7 @@ import { messageOf } from '../../lib/std/message-of.ts';
 import type { Processor } from '../api/processor-of.ts';
 import {
   failedWith,
+  type LargeResult,
   type OperationResult,
   type StepInput,
   type StepRecord,
@@ -10,6 +11,9 @@ import type { ApprovalRequest } from './plan.ts';
 import type { Retry } from './run-http.ts';
 import type { CurrentDiagnosis } from './step-input.ts';
 
+/** A large result of an earlier step: its key in the input, and its file on the node. */
+export type LargeInput = Pick<LargeResult, 'key' | 'file'>;
+
 /** One step of a Diagnosis whose checkpoint is stored. */
 export interface StepToRun {
   /** The name of the Operation. */
@@ -17,6 +21,8 @@ export interface StepToRun {
   readonly processor: Processor;
   readonly diagnosis: CurrentDiagnosis;
   readonly input: StepInput;
+  /** Results of earlier steps that are in files; `input` has a sentence instead of each. */
+  readonly largeInput?: readonly LargeInput[];
   /** Time left until the deadline of the Diagnosis. */
   readonly restMs: number;
   /** Identifies the step in the journal: the same for every attempt, also after a crash. */

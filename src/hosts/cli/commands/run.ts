@@ -12,6 +12,7 @@ import {
   completeResults,
   largeResultsInMemory,
 } from '../../../pipeline/diagnosis/large-results.ts';
+import { withLargeResults } from '../../../pipeline/diagnosis/with-large-results.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
 import { podLookup, stepsOn } from '../../../pipeline/operations/run-step.ts';
 import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
@@ -134,6 +135,7 @@ async function runDiagnosis(
   if (!created.ok) throw new UsageError(created.error.message);
   const { uid } = created.value.metadata;
   const largeResults = largeResultsInMemory();
+  const steps = stepsFor(spec, running, terminal);
   const onStatus = reportSteps(name, options.output === undefined, terminal);
   const context = {
     store,
@@ -146,7 +148,8 @@ async function runDiagnosis(
     assign: assignIn(store),
     // No more objects can arrive.
     arrivalMs: 0,
-    ...stepsFor(spec, running, terminal),
+    ...steps,
+    runStep: withLargeResults(steps.runStep, largeResults),
     shutdown: new AbortController().signal,
     onSaved: ({ status = {} }: StoredObject) => onStatus(status),
   };

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { step } from '../../../test/synthetic-channel.ts';
+import type { StepInput } from '../steps/operation-result.ts';
+import type { RunStep } from '../steps/step-to-run.ts';
+import { fileOf, largeResultsInMemory } from './large-results.ts';
+import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
+import { withLargeResults } from './with-large-results.ts';
+
+const LARGE = 'x'.repeat(RESULT_SHOWN_BYTES_MAX + 1);
+
+test('a step gets large results of earlier steps in full, and its own become files', async () => {
+  const results = largeResultsInMemory();
+  const { uid } = step().diagnosis;
+  const inputs: StepInput[] = [];
+  const run = withLargeResults(async ({ input }) => {
+    inputs.push(input);
+    return { succeeded: true, results: { large: LARGE, small: 'y' } };
+  }, results);
+  const first = await run(step());
+  const file = fileOf('large', LARGE);
+  expect(first).toMatchObject({
+    succeeded: true,
+    results: { small: 'y' },
+    largeResults: [{ key: 'large', bytes: LARGE.length, file }],
+  });
+  expect(first).not.toHaveProperty('results.large');
+  expect(await results.read(uid, file)).toEqual({ ok: true, value: LARGE });
+  const largeInput = [{ key: 'large', file }];
+  await run(step({ input: { large: '(stored separately)', other: 'z' }, largeInput }));
+  expect(inputs[1]).toEqual({ large: LARGE, other: 'z' });
+});
+
+test('of many results that are not large by themselves, the largest become files', async () => {
+  const half = 'x'.repeat(RESULT_SHOWN_BYTES_MAX / 2);
+  const pairs = Array.from({ length: 20 }, (_, at) => [`k${at}`, `${half}${'y'.repeat(at)}`]);
+  const many = Object.fromEntries(pairs) as Record<string, string>;
+  const run = withLargeResults(
+    async () => ({ succeeded: true, results: many }),
+    largeResultsInMemory(),
+  );
+  const outcome = await run(step());
+  if ('wanted' in outcome) throw new Error('it asks for approval');
+  const { results = {}, largeResults = [] } = outcome;
+  expect(Buffer.byteLength(JSON.stringify(results))).toBeLessThan(RESULTS_SHOWN_BYTES_MAX);
+  expect(Object.keys(results).length + largeResults.length).toBe(20);
+  expect(largeResults[0]).toMatchObject({ key: 'k19' });
+});
+
+test('a step fails if a large result cannot be read or stored, and its record stays', async () => {
+  const results = largeResultsInMemory();
+  const neverRun: RunStep = () => expect.fail('it was run');
+  const largeInput = [{ key: 'large', file: fileOf('large', LARGE) }];
+  expect(await withLargeResults(neverRun, results)(step({ largeInput }))).toMatchObject({
+    succeeded: false,
+    message: expect.stringMatching(/^result large: .* is gone from the disk/),
+  });
+  const full = { ...results, store: async () => ({ ok: false, why: 'disk full' }) as const };
+  const record = { actions: [{ kind: 'unmount', state: 'done' }] };
+  const run = withLargeResults(
+    async () => ({ succeeded: true, results: { large: LARGE }, record }),
+    full,
+  );
+  expect(await run(step())).toEqual({
+    succeeded: false,
+    message: 'its results cannot be stored: disk full',
+    record,
+  });
+});

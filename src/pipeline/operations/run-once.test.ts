@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { largeResultsInMemory } from '../diagnosis/large-results.ts';
+import type { OperationResult } from '../steps/operation-result.ts';
+import { runOnce } from './run-once.ts';
+
+const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const DONE = { succeeded: true, results: { out: 'done' } } as const;
+
+/** A program that counts its runs, and the files of its Diagnosis. */
+function program(result: OperationResult = DONE) {
+  const records = largeResultsInMemory();
+  const stopping = new AbortController();
+  const ran: string[] = [];
+  const run = (step: string, end: () => Promise<OperationResult> = async () => result) =>
+    runOnce(
+      () => {
+        ran.push(step);
+        return end();
+      },
+      { records, uid: UID, step, stop: stopping.signal },
+    );
+  return { run, ran, records, stopping };
+}
+
+test('a step that is sent again gets the result of its first run, also a failure', async () => {
+  for (const result of [DONE, { succeeded: false, message: 'it ended with code 3' } as const]) {
+    const { run, ran } = program(result);
+    expect(await run('one')).toEqual(result);
+    expect(await run('one')).toEqual(result);
+    expect(await run('another')).toEqual(result);
+    expect(ran).toEqual(['one', 'another']);
+  }
+});
+
+test('a program whose process was killed is not run again, and the step says so', async () => {
+  const { run, ran } = program();
+  void run('one', () => new Promise(() => {}));
+  await expect.poll(() => ran).toEqual(['one']);
+  const again = await run('one');
+  expect(again).toMatchObject({
+    succeeded: false,
+    message: expect.stringMatching(/^it was started at \d{4}-.* and interrupted.*not run again/),
+  });
+  expect(ran).toEqual(['one']);
+});
+
+test('a program that was stopped counts as interrupted, unless it had succeeded', async () => {
+  const stopped = { succeeded: false, message: 'it was stopped' } as const;
+  const { run, stopping } = program();
+  const endWith = (result: OperationResult) => async () => {
+    stopping.abort();
+    return result;
+  };
+  expect(await run('one', endWith(stopped))).toEqual(stopped);
+  expect(await run('one')).toMatchObject({ message: expect.stringContaining('interrupted') });
+  expect(await run('two', endWith(DONE))).toEqual(DONE);
+  expect(await run('two')).toEqual(DONE);
+});
+
+test('a program does not start if its start cannot be recorded or looked up', async () => {
+  const records = largeResultsInMemory();
+  const broken = async () => ({ ok: false, why: 'disk full' }) as const;
+  const once = { uid: UID, step: 'one', stop: new AbortController().signal };
+  for (const files of [
+    { ...records, store: broken },
+    { ...records, read: broken },
+  ]) {
+    const run = () => expect.fail('it was run');
+    expect(await runOnce(run, { ...once, records: files })).toMatchObject({
+      succeeded: false,
+      message: expect.stringMatching(/^it was not started: .*disk full$/),
+    });
+  }
+});
