@@ -76,7 +76,7 @@ async function endsOf(agent: AgentOnNode, names: readonly string[]): Promise<Dia
 const named = (prefix: string) =>
   Array.from({ length: AT_ONCE }, (_, index) => `${prefix}-${index}`);
 
-it('killed again and again while it collects, it runs each step at least once, and loses none', async () => {
+it('killed again and again while it collects, it loses no step, and runs no script twice', async () => {
   const fixture = await makeNode();
   await breakNode(fixture);
   const { node } = fixture;
@@ -93,6 +93,7 @@ it('killed again and again while it collects, it runs each step at least once, a
   const largeOf = ({ largeResults = [] }: DiagnosisStatus) =>
     largeResults.find(({ key }) => key === 'operation.large.output');
   const [first] = baseline;
+  let interrupted = 0;
 
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const names = named(`batch-${batch}`);
@@ -103,6 +104,14 @@ it('killed again and again while it collects, it runs each step at least once, a
       await agent.stand();
     }
     for (const status of await endsOf(agent, names)) {
+      if (status.phase === 'Failed') {
+        expect(status.steps?.find(({ outcome }) => outcome === 'Failed')).toMatchObject({
+          operation: expect.stringMatching(/^note-/),
+          message: expect.stringMatching(/interrupted when .*not run again/),
+        });
+        interrupted += 1;
+        continue;
+      }
       expect(status.phase).toBe('Succeeded');
       // How long the list of processes is, is the machine's own affair.
       expect(largeOf(status)).toEqual(first && largeOf(first));
@@ -118,12 +127,10 @@ it('killed again and again while it collects, it runs each step at least once, a
   for (let batch = 0; batch < BATCHES; batch += 1) {
     for (const name of named(`batch-${batch}`)) {
       const notes = notesOf(lines, name);
-      // A step whose result was stored does not run again.
-      expect(notes).toEqual(notes.toSorted());
-      expect([...new Set(notes)]).toEqual(['1', '2', '3']);
-      expect(notes.length).toBeLessThanOrEqual(3 + KILLS);
+      expect(['1', '2', '3'].slice(0, notes.length)).toEqual(notes);
     }
   }
+  console.info(`${interrupted} of ${AT_ONCE * BATCHES} Diagnoses had an interrupted script`);
   expect(await agent.end('SIGTERM')).toMatchObject({ code: 0 });
 });
 

@@ -68,8 +68,7 @@ function agent(version: string): object {
     ports: [{ name: 'http', containerPort: PORT }],
     readinessProbe: probe('/readyz'),
     livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, failureThreshold: 6 },
-    // Ten Diagnoses of 16 MB each, in which a character takes two bytes in memory, need 320 MiB.
-    resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '384Mi' } },
+    resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '128Mi' } },
     securityContext: {
       runAsNonRoot: true,
       runAsUser: AGENT_USER,

@@ -93,8 +93,8 @@ const scriptRunner = z
     'Runs a shell script on the node. All parameters and results are in its environment: as one JSON object in ' +
       'KUBEDIAG_PARAMETERS, and each in KUBEDIAG_PARAM_KEY, with the key in upper case and "_" for all but letters and ' +
       'digits. KUBEDIAG_OMITTED names the keys without a variable, with the reason: two keys would share it, the ' +
-      'value holds a NUL character, or all have more than 120 KiB together. A script that was interrupted, by a ' +
-      'restart of KubeDiag, runs again from its start.',
+      'value holds a NUL character, or all have more than 120 KiB together. A script runs at most once for each ' +
+      'step: if a restart of KubeDiag interrupts it, the step fails.',
   );
 
 // function.py, requirements.txt

@@ -39,7 +39,9 @@ test('a program whose process was killed is not run again, and the step says so'
   const again = await run('one');
   expect(again).toMatchObject({
     succeeded: false,
-    message: expect.stringMatching(/^it was started at \d{4}-.* and interrupted.*not run again/),
+    message: expect.stringMatching(
+      /^it was started at \d{4}-.* and interrupted when .*not run again/,
+    ),
   });
   expect(ran).toEqual(['one']);
 });

@@ -55,8 +55,7 @@ function earlierResult(text: string): OperationResult {
   }
   const when = textAt(record, 'startTime') ?? 'earlier';
   return failedWith(
-    `it was started at ${when} and interrupted, because kubediag ended or lost its connection: it may ` +
-      'have done part of its work, so it is not run again; check the node, and create a new Diagnosis ' +
-      'to run it',
+    `it was started at ${when} and interrupted when kubediag ended or lost its connection; it is not ` +
+      'run again, because it may have done part of its work: check the node, then create a new Diagnosis',
   );
 }
