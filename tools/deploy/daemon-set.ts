@@ -64,7 +64,12 @@ function agent(version: string): object {
     name: 'agent',
     image: deployedImage(version),
     ...supervised('agent', '--node-name=$(NODE_NAME)', `--socket=${SOCKET}`, `--listen=:${PORT}`),
-    env: ENVIRONMENT,
+    // Without these, glibc retains the memory of large results: 20 MB more at the peak.
+    env: [
+      ...ENVIRONMENT,
+      { name: 'MALLOC_MMAP_THRESHOLD_', value: '65536' },
+      { name: 'MALLOC_TRIM_THRESHOLD_', value: '131072' },
+    ],
     ports: [{ name: 'http', containerPort: PORT }],
     readinessProbe: probe('/readyz'),
     livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, failureThreshold: 6 },

@@ -142,7 +142,7 @@ test('a large value that a server answers is stored on the node', async () => {
     results: { answer: 'from the server' },
     largeResults: [{ key: 'large', bytes: RESULT_SHOWN_BYTES_MAX + 1 }],
   });
-  const [{ file = '' } = {}] = ('largeResults' in outcome && outcome.largeResults) || [];
-  expect(await stored.read('u', file)).toEqual({ ok: true, value: answer.large });
+  const [large] = ('largeResults' in outcome && outcome.largeResults) || [];
+  expect(await stored.read('u', large?.file ?? '')).toEqual({ ok: true, value: answer.large });
   answer = {};
 });

@@ -23,7 +23,7 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     async run(_, host) {
       const answer = await ask('/info', host);
       if ('failure' in answer) return failedWith(answer.failure);
-      const value = jsonValue(answer.bytes.toString('utf8'))?.value;
+      const value = jsonValue(answer.body().toString('utf8'))?.value;
       if (answer.status !== 200 || typeof value !== 'object' || value === null) {
         return failedWith(
           `Docker answered ${answer.status} to /info, and nothing that can be read`,
@@ -50,7 +50,8 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     async run(_, host) {
       const answer = await ask('/debug/pprof/goroutine?debug=2', host);
       if ('failure' in answer) return failedWith(answer.failure);
-      const { status, bytes } = answer;
+      const { status, body } = answer;
+      const bytes = body();
       // goroutine 1 [running]:
       if (status !== 200 || bytes.subarray(0, 10).toString() !== 'goroutine ') {
         const why = `Docker does not serve its goroutines (it answered ${status})`;

@@ -63,10 +63,11 @@ export const goProfiler: OwnProcessor = {
     if ('lost' in answer)
       return failedWith(`${url.href}: ${answer.lost}; see that it listens there`);
     if (answer.status !== 200) return failedWith(`${url.href}: ${statusText(answer.status)}`);
-    const flaw = flawOf(answer.bytes);
+    const bytes = answer.body();
+    const flaw = flawOf(bytes);
     if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
     const name = `${type.toLowerCase()}.pprof`;
-    const stored = await host.storeFile({ kind: 'go-profiles', name, bytes: answer.bytes });
+    const stored = await host.storeFile({ kind: 'go-profiles', name, bytes });
     if (!stored.ok) return failedWith(`the profile cannot be stored: ${stored.why}`);
     return { succeeded: true, results: { [ENDPOINT]: stored.value } };
   },

@@ -55,7 +55,7 @@ export const elasticsearchCollector: OwnProcessor = {
     for (const url of urls) {
       const exchanged = await runExchange(asked(url, input, user, trust), limits);
       if ('refused' in exchanged) return failedWith(`${url.origin}: ${exchanged.refused}`);
-      if ('status' in exchanged) return judged(url, exchanged.status, exchanged.bytes);
+      if ('status' in exchanged) return judged(url, exchanged.status, exchanged.body());
       lost.push(`${url.origin}: ${exchanged.lost}`);
     }
     return failedWith(lost.join('; '));

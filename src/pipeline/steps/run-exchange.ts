@@ -45,7 +45,12 @@ export function exchangeLimits(timeoutMs: number, stop: AbortSignal): ExchangeLi
 
 /** What one exchange came to. Only what the network did is worth another attempt. */
 export type Exchanged =
-  | { readonly status: number; readonly location: string | undefined; readonly bytes: Buffer }
+  | {
+      readonly status: number;
+      readonly location: string | undefined;
+      /** In one piece, which takes as much memory again. */
+      readonly body: () => Buffer;
+    }
   | { readonly refused: string }
   | {
       readonly lost: string;
@@ -101,13 +106,13 @@ function answerOf(asked: Asked, signals: readonly AbortSignal[]): Promise<Exchan
       resolve({ refused: `it answered with more than ${bytesMax} bytes` });
       request.destroy();
     });
-    response.on('end', () => resolve({ status, location, bytes: Buffer.concat(chunks) }));
+    response.on('end', () => resolve({ status, location, body: () => Buffer.concat(chunks) }));
     response.on('error', reject);
   });
   // It wants to speak something else from now on, which nobody asked for: that is an answer too.
   request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
     socket.destroy();
-    resolve({ status, location: undefined, bytes: Buffer.alloc(0) });
+    resolve({ status, location: undefined, body: () => Buffer.alloc(0) });
   });
   request.on('error', reject);
   const end = () => {

@@ -129,7 +129,8 @@ function redirected(
 
 type Answer = Extract<Exchanged, { readonly status: number }>;
 
-function judged(url: string, { status, bytes }: Answer): OperationResult {
+function judged(url: string, { status, body }: Answer): OperationResult {
+  const bytes = body();
   const said = wordsIn(bytes);
   if (status === 401) {
     const cure = new URL(url).pathname.startsWith('/processor/')
