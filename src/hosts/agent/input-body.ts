@@ -7,7 +7,7 @@ type ReadStored = (path: string) => Promise<ReadFile | undefined>;
 
 /**
  * The input of a step as JSON for a server. Large results are read from the node in pieces and never
- * are in memory as a whole. They are read twice: a server is told the length before the first byte.
+ * are in memory as a whole. They are read twice: a request begins with its length.
  */
 export async function inputBody(
   { diagnosis: { uid }, input, largeInput = [] }: StepToRun,

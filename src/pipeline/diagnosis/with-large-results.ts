@@ -53,7 +53,7 @@ export async function storeLarge(
     if (!stored.ok) return failedWith(`its results cannot be stored: ${stored.why}`, record);
     delete results[key];
   }
-  const largeResults = large.map(({ text: _, ...entry }) => entry);
+  const largeResults = large.map(({ key, bytes, file, sha256 }) => ({ key, bytes, file, sha256 }));
   return { ...result, results, largeResults };
 }
 
