@@ -1,4 +1,5 @@
 import type { CheckMemory } from '../../../node/checkup/check-memory.ts';
+import { checkAgainInMs } from '../../../node/checkup/judge-faults.ts';
 import { createProbe } from '../../../node/checkup/probe-node.ts';
 import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
@@ -7,7 +8,7 @@ import type { NodeReader } from '../../../node/model/node-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { CheckSchedule } from './check-schedule.ts';
-import { CHECK_MS, PROBE_MS } from './limits.ts';
+import { CHECK_MS, CHECK_UNKNOWN_AGAIN_MS, PROBE_MS } from './limits.ts';
 import { nodeCheckOf } from './node-check-of.ts';
 
 /** A node that is checked again and again; between two checks it has no reader. */
@@ -94,10 +95,14 @@ export class StandingCheck {
     const { report, judged, recording } = await runCheck(node, run, SILENT);
     await memory.keep(recording, settings);
     node.close();
-    this.#schedule.end(begunMs, performance.now());
+    const check = nodeCheckOf(report, judged, VERSION, node.now());
+    const againInMs = Math.min(
+      checkAgainInMs(judged) ?? Number.POSITIVE_INFINITY,
+      isNewlyUnknown(this.#last, check) ? CHECK_UNKNOWN_AGAIN_MS : Number.POSITIVE_INFINITY,
+    );
+    this.#schedule.end(begunMs, performance.now(), againInMs);
     // An interrupted check says less than the one before.
     if (stop.aborted) return;
-    const check = nodeCheckOf(report, judged, VERSION, node.now());
     const gone = goneBetween(this.#last, check);
     if (gone !== undefined) this.#want(`to confirm that ${gone} is gone`);
     this.#last = check;
@@ -127,6 +132,13 @@ const SILENT = { progress: () => {}, detail: () => {} };
 function goneBetween(before: NodeCheck | undefined, now: NodeCheck): string | undefined {
   const ids = new Set(now.findings.map(({ id }) => id));
   return before?.findings.find(({ id }) => !ids.has(id))?.fault;
+}
+
+/** Whether a fault that the check before could judge is unknown now, as while a service restarts. */
+function isNewlyUnknown(before: NodeCheck | undefined, now: NodeCheck): boolean {
+  const judged = before?.faults.filter(({ verdict }) => verdict !== 'unknown') ?? [];
+  const known = new Set(judged.map(({ fault }) => fault));
+  return now.faults.some(({ fault, verdict }) => verdict === 'unknown' && known.has(fault));
 }
 
 // kubelet=812/1532 mounts=ab12 log=cd34 health=ok
