@@ -5,6 +5,7 @@ import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
+import type { QuickReader } from '../../../node/model/quick-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { CheckSchedule } from './check-schedule.ts';
@@ -23,6 +24,8 @@ export interface StandingCheckOptions {
   readonly openNode: () => StandingNode;
   /** What the probe reads each time, without a reader. */
   readonly tables: NodeReader;
+  /** What the probe reads each time of names and files. */
+  readonly quick?: QuickReader & { close(): void };
   readonly faults: readonly AnyFault[];
   readonly settings: SnapshotOptions;
   readonly memory: CheckMemory;
@@ -56,7 +59,7 @@ export class StandingCheck {
   }
 
   async run(): Promise<void> {
-    const { openNode, tables, settings, stop } = this.#options;
+    const { openNode, tables, quick, settings, stop } = this.#options;
     const [node, probed] = [openNode(), openNode()];
     const probe = createProbe(settings);
     const end = () => {
@@ -68,7 +71,7 @@ export class StandingCheck {
     let digest: string | undefined;
     let checkedMs: number | undefined;
     while (!stop.aborted) {
-      const now = await probe({ tables, node: probed, checkedMs });
+      const now = await probe({ tables, node: probed, quick, checkedMs });
       if (digest !== undefined && digest !== now) this.#want(`changed: ${changedIn(digest, now)}`);
       digest = now;
       if (this.#schedule.isDue(performance.now())) {
@@ -80,6 +83,7 @@ export class StandingCheck {
     stop.removeEventListener('abort', end);
     node.close();
     probed.close();
+    quick?.close();
   }
 
   /** Checks the node now. */
