@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +10,7 @@ import {
   type PrivateNamespaces,
 } from '../../../test/rig/private-namespaces.ts';
 import type { QuickTrial } from '../../../test/rig/quick-answers.ts';
+import { startCompanion } from '../../lib/process/companion.ts';
 import type { QuickQuestion } from '../model/quick-reader.ts';
 import { QUICK_LOG_BYTES_MAX } from './limits.ts';
 import { LiveQuickReader } from './live-quick-reader.ts';
@@ -117,4 +118,14 @@ test('dead mounts: the names beside them are read, and a path on one costs one p
   const { answers, left } = await trialOf(asked, 3);
   expect(answers).toEqual([null, null, null]);
   expect(left.length).toBeLessThanOrEqual(1);
+});
+
+test('what a killed shell has started counts until it is gone', async () => {
+  const started = startCompanion(
+    { program: '/bin/sh', arguments: ['-c', 'sleep 0.3 & echo ready'] },
+    { onOutput: () => {}, onEnd: () => {} },
+  );
+  await expect.poll(() => existsSync(`/proc/${started.pid}`)).toBe(false);
+  expect(started.isGone()).toBe(false);
+  await expect.poll(() => started.isGone()).toBe(true);
 });

@@ -46,16 +46,14 @@ done
 export class LiveQuickReader implements QuickReader {
   readonly #root: string;
   #shell: Companion | undefined;
-  #hung = new Set<Companion>();
+  /** The last one that was abandoned, and that may wait in the kernel. */
+  #hung: Companion | undefined;
   #received: Buffer[] = [];
   #receivedBytes = 0;
   #end = '';
   #settle: ((text: string | undefined) => void) | undefined;
   #asked = 0;
   #restUntilMs = 0;
-  /** A part of a log has hung: the processes that read it may still be there. */
-  #hasLeftProcesses = false;
-  #isReadingLogs = false;
   #isClosed = false;
 
   constructor(hostRoot: string) {
@@ -70,13 +68,10 @@ export class LiveQuickReader implements QuickReader {
       ...logs.map(({ path, fromByte }) => ['log', `${root}${path}`, String(fromByte + 1)]),
     ];
     if (requests.flat().some((line) => line.includes('\n'))) return undefined;
-    if (logs.length > 0 && this.#hasLeftProcesses) return undefined;
     this.#asked += 1;
     const ends = requests.map((_, index) => `${END}${this.#asked}.${index}`);
     const lines = requests.flatMap((request, index) => [...request, ends[index] ?? '']);
-    const isReadingLogs = logs.length > 0;
-    const text =
-      lines.length === 0 ? '' : await this.#answerTo(lines, ends.at(-1) ?? '', isReadingLogs);
+    const text = lines.length === 0 ? '' : await this.#answerTo(lines, ends.at(-1) ?? '');
     const texts = text === undefined ? undefined : partsOf(text, ends);
     if (!texts) return undefined;
     const filesAt = names.length;
@@ -93,16 +88,11 @@ export class LiveQuickReader implements QuickReader {
     this.#abandon();
   }
 
-  async #answerTo(
-    lines: readonly string[],
-    end: string,
-    isReadingLogs: boolean,
-  ): Promise<string | undefined> {
-    const isResting = performance.now() < this.#restUntilMs;
-    if (this.#isClosed || isResting || this.#settle || this.#hung.size > 0) return undefined;
+  async #answerTo(lines: readonly string[], end: string): Promise<string | undefined> {
+    const isResting = performance.now() < this.#restUntilMs || this.#hung?.isGone() === false;
+    if (this.#isClosed || isResting || this.#settle) return undefined;
     this.#shell ??= this.#started();
     this.#end = end;
-    this.#isReadingLogs = isReadingLogs;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const timer = setTimeout(() => this.#abandon(), QUICK_MS);
     this.#settle = (text) => {
@@ -124,7 +114,6 @@ export class LiveQuickReader implements QuickReader {
       {
         onOutput: (chunk) => this.#hear(shell, chunk),
         onEnd: () => this.#lose(shell),
-        onGone: () => void this.#hung.delete(shell),
       },
     );
     // It must not keep us alive.
@@ -156,10 +145,9 @@ export class LiveQuickReader implements QuickReader {
     const shell = this.#shell;
     this.#shell = undefined;
     this.#restUntilMs = performance.now() + QUICK_REST_MS;
-    this.#hasLeftProcesses ||= this.#isReadingLogs && this.#settle !== undefined;
     this.#settle?.(undefined);
     if (!shell) return;
-    this.#hung.add(shell);
+    this.#hung = shell;
     shell.abandon();
   }
 }
