@@ -9,6 +9,7 @@ import { makeSubpathPod, removeSubpathSource } from '../../test/cluster/sick-pod
 import { makeUnloggedContainer } from '../../test/cluster/unlogged-container.ts';
 import { setUpWorkingFolder } from '../../test/cluster/working-folder.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { fileFaults } from './file-faults.ts';
 import { barred, failed, type Row } from './row.ts';
 
 const SCRIPT = join(import.meta.dirname, 'condition-changes.ts');
@@ -16,8 +17,10 @@ const ORPHAN = '3c9d1f60-7b7e-4f0c-a1de-52c8f4e6b039';
 /** A row that takes longer has failed. */
 const CHANGE_MS = 120_000;
 
-interface MadeFault {
+export interface MadeFault {
   readonly fault: string;
+  /** Of its rows; by default the fault. */
+  readonly title?: string;
   readonly nodeName: string;
   /** Seconds until the condition is True. */
   readonly barSeconds: number;
@@ -56,6 +59,7 @@ export async function publishedFaultRows(
       ...{ fault: 'dead-volume-mount', nodeName: oldNode, barSeconds: 15 },
       make: () => mountHungVolume(cluster.node(oldNode), ORPHAN, 'kubernetes.io~cephfs/data'),
     },
+    ...fileFaults(cluster, newNode),
   ];
   const rows: Row[] = [];
   for (const fault of faults) {
@@ -63,7 +67,7 @@ export async function publishedFaultRows(
       rows.push(...(await rowsOf(cluster, fault)));
     } catch (error) {
       // The others are still worth measuring.
-      rows.push(failed(`${fault.fault}: condition of the node`, messageOf(error)));
+      rows.push(failed(`${fault.title ?? fault.fault}: condition of the node`, messageOf(error)));
     }
   }
   return rows;
@@ -71,7 +75,7 @@ export async function publishedFaultRows(
 
 async function rowsOf(
   cluster: Cluster,
-  { fault, nodeName, barSeconds, prepare, make, cure }: MadeFault,
+  { fault, title: name = fault, nodeName, barSeconds, prepare, make, cure }: MadeFault,
 ): Promise<readonly Row[]> {
   await prepare?.();
   const condition = new Condition(cluster, nodeName);
@@ -83,7 +87,7 @@ async function rowsOf(
     await (cure?.() ?? repair(cluster, nodeName, fault));
     const curedMs = Date.now();
     const goneMs = await condition.becomes('False');
-    const title = `${fault}: condition of the node`;
+    const title = `${name}: condition of the node`;
     return [
       barred(`${title} True after`, (foundMs - madeMs) / 1_000, 's', { under: barSeconds }),
       barred(`${title} False after the cure`, (goneMs - curedMs) / 1_000, 's', { under: 10 }),

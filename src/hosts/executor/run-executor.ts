@@ -6,7 +6,7 @@ import { connectToAgent } from '../../pipeline/channel/connect-to-agent.ts';
 import { PROTOCOL } from '../../pipeline/channel/messages.ts';
 import type { ActionRecord } from '../../pipeline/steps/action-text.ts';
 import type { StepToRun } from '../../pipeline/steps/step-to-run.ts';
-import { openKernelTables, openLiveNode } from '../local-node/open-live-node.ts';
+import { openKernelTables, openLiveNode, openQuickReader } from '../local-node/open-live-node.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
 import type { StepListener } from '../local-node/step-host.ts';
@@ -71,6 +71,7 @@ export async function runExecutor(
   const standing = new StandingCheck({
     openNode: () => openLiveNode(node.access),
     tables: openKernelTables(node.access),
+    quick: openQuickReader(node.access),
     faults,
     settings: node.settings,
     memory,

@@ -5,6 +5,7 @@ import { attempt, type SnapshotOptions } from '../../node/model/evidence.ts';
 import type { NodeReader } from '../../node/model/node-reader.ts';
 import { KernelTables } from '../../node/reader/kernel-tables.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
+import { LiveQuickReader } from '../../node/reader/live-quick-reader.ts';
 import { inNodeNamespaces } from '../../node/reader/reader-namespaces.ts';
 import type { OwnCommand } from '../../node/reader/reader-process.ts';
 
@@ -25,6 +26,11 @@ export function openLiveNode(access: NodeAccess): LiveNode {
 /** The tables of this node that this process may read itself. */
 export function openKernelTables(access: NodeAccess): NodeReader {
   return new KernelTables(rootOf(access));
+}
+
+/** Names and files of this node, read by a shell. */
+export function openQuickReader(access: NodeAccess): LiveQuickReader {
+  return new LiveQuickReader(rootOf(access));
 }
 
 function rootOf({ hostRoot }: NodeAccess): string {

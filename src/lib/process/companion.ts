@@ -38,6 +38,8 @@ export interface Companion {
   endInput(): void;
   /** Whether we wait for it: otherwise it does not prevent our exit. */
   hold(held: boolean): void;
+  /** Whether no process of its own group is left: one that it has started may outlive it. */
+  isGone(): boolean;
   /** Kills it without waiting for its exit: a process on a dead mount cannot exit. */
   abandon(): void;
 }
@@ -81,6 +83,7 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
         else handle?.unref?.();
       }
     },
+    isGone: () => !isGroupThere(child?.pid),
     abandon: () => {
       isAbandoned = true;
       kill(child?.pid, command.isOfOurGroup ? 'process' : 'group');
@@ -114,6 +117,15 @@ function started(
     // Most errors are events, but out of memory `spawn` throws. Reported later, like the events.
     setImmediate(() => fail(error as Error));
     return undefined;
+  }
+}
+
+function isGroupThere(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(-pid, 0);
+  } catch {
+    return false;
   }
 }
 

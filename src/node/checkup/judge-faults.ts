@@ -93,6 +93,7 @@ function narrowed(
     .filter(({ subject }) => isAsked(subject))
     .toSorted((left, right) => rank(left) - rank(right));
   return verdictOf({
+    ...verdict,
     findings,
     unknowns: [
       ...standing,
@@ -103,6 +104,12 @@ function narrowed(
 
 function rank({ state }: Finding): number {
   return FINDING_STATES.indexOf(state);
+}
+
+/** When the first of the verdicts changes by time alone; undefined if none does. */
+export function checkAgainInMs(judged: readonly Judged[]): number | undefined {
+  const times = judged.flatMap(({ verdict }) => verdict.checkAgainInMs ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** The same subject of the same fault has the same id in every check. */

@@ -4,6 +4,15 @@ export const PROBE_LOG_BYTES = 32 * 1024;
 /** The newest files of the kubelet's log that the probe reads. */
 export const PROBE_LOG_FILES_MAX = 2;
 
+/** An error that the log has repeated within this time is no news. */
+export const PROBE_NEWS_MS = 600_000;
+/** Errors that the probe remembers, and the characters of each. */
+export const PROBE_LINES_MAX = 200;
+export const PROBE_LINE_CHARACTERS = 1_000;
+
+/** The part of the time that a quick reader may spend on names and files: 2 millicores. */
+export const WATCHED_SHARE = 0.002;
+
 /** How long the probe remembers where to read; the search costs more than the reads. */
 export const PROBE_PLACES_MS = 600_000;
 /** The same for places that may soon be others. */

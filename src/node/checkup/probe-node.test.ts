@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { makeFolder, makeProc, makeProcess } from '../../../test/synthetic-kubelet.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
 import { linesIn } from '../evidence/logs/log-entries.ts';
-import { type NodeReader, ReadError } from '../model/node-reader.ts';
+import { type NodeReader, type ProcessEntry, ReadError } from '../model/node-reader.ts';
+import type { LogPart, QuickReader } from '../model/quick-reader.ts';
 import {
   PROBE_LOG_BYTES,
   PROBE_NEW_PLACES_MS,
@@ -145,7 +146,7 @@ test('failed reads are part of the digest', async () => {
 });
 
 /** A node whose reader is counted, from one probe to the next. */
-function countedNode() {
+function countedNode(quick?: QuickReader) {
   const maker = nodeWith();
   const probe = createProbe();
   const asked: string[] = [];
@@ -172,11 +173,15 @@ function countedNode() {
       maker.clock = new Date(maker.clock.getTime() + ms);
       const checked =
         checkedAgoMs === undefined ? {} : { checkedMs: maker.clock.getTime() - checkedAgoMs };
-      const digest = await probe({ tables: node, node: reader, ...checked });
+      const digest = await probe({ tables: node, node: reader, quick, ...checked });
       return { digest, asked: asked.toSorted() };
     },
   };
 }
+
+const PROCESS: Omit<ProcessEntry, 'pid' | 'name'> = {
+  ...{ parent: 1, state: 'S', startTime: '100', cgroups: [], mountNamespace: null },
+};
 
 const grown = (length: number) =>
   nodeWith((maker) => maker.file('/proc/812/fdinfo/2', `pos:\t${length}\nflags:\t02101\n`));
@@ -214,6 +219,59 @@ test('if the tables do not show whether the log grows, a reader starts now and t
   // The check has just read the same.
   expect((await probeAfter(PROBE_READER_REST_MS, 1)).asked).toEqual([]);
   expect((await probeAfter(0, PROBE_READER_REST_MS)).asked).toContain('log');
+});
+
+test('the quick reader reads what is new in a log that grows all the time', async () => {
+  let text: string | undefined = QUIET;
+  const asked: LogPart[] = [];
+  const { become, probeAfter } = countedNode({
+    ask: async ({ names, files, logs }) => {
+      asked.push(...logs);
+      const none = [...names, ...files].map(() => '');
+      return text === undefined ? undefined : { names: none, files: none, logs: [text] };
+    },
+  });
+  become(grown(100));
+  const first = await probeAfter(0, 0);
+  become(grown(200));
+  expect(await probeAfter(2000, 0)).toEqual({ digest: first.digest, asked: [] });
+  text = ERROR('03:00:01.2', FIRST);
+  become(grown(300));
+  const next = await probeAfter(2000, 0);
+  expect(next.asked).toEqual([]);
+  expect(next.digest).not.toBe(first.digest);
+  // A repeated error, in a file that was emptied.
+  text = ERROR('03:00:11.9', SECOND);
+  become(grown(50));
+  expect(await probeAfter(2000, 0)).toEqual({ digest: next.digest, asked: [] });
+  expect(asked).toEqual([100, 200, 0].map((fromByte) => ({ path: '/proc/812/fd/2', fromByte })));
+  // Without an answer, a reader reads it.
+  text = undefined;
+  become(grown(400));
+  expect((await probeAfter(2000, 0)).asked).toContain('log');
+});
+
+test('a reader starts when the process has run that writes the journal with the log', async () => {
+  const { become, probeAfter } = countedNode();
+  const journal = (runs: number) =>
+    nodeWith((maker) => {
+      for (const descriptor of [1, 2]) maker.link(`/proc/812/fd/${descriptor}`, 'socket:[4711]');
+      maker.set(
+        'processes',
+        { all: 'processes' },
+        { answer: [{ ...PROCESS, pid: 300, name: 'systemd-journal' }] },
+      );
+      maker.file('/proc/300/schedstat', `812345678 90123 ${runs}\n`);
+    });
+  become(journal(10));
+  await probeAfter(0);
+  expect((await probeAfter(10 * PROBE_READER_REST_MS)).asked).toEqual([]);
+  become(journal(11));
+  expect((await probeAfter(2000)).asked).toContain('log');
+  expect((await probeAfter(2000)).asked).toEqual([]);
+  become(journal(11).missing('file', '/proc/300/schedstat'));
+  await probeAfter(2000);
+  expect((await probeAfter(PROBE_READER_REST_MS)).asked).toContain('log');
 });
 
 test('while the log does not grow, no reader starts', async () => {

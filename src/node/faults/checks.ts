@@ -1,8 +1,8 @@
 import { type HostNamespace, requireHostNamespace } from '../evidence/kernel/host-namespace.ts';
 import {
-  type KernelFile,
   type KernelNumber,
   kernelNumber,
+  kernelNumberIn,
 } from '../evidence/kernel/kernel-number.ts';
 import { kernelLog } from '../evidence/logs/kernel-log.ts';
 import { kubeletLog } from '../evidence/logs/kubelet-log.ts';
@@ -15,6 +15,7 @@ import {
 import { unlessMissing } from '../evidence/text/file-path.ts';
 import { defineEvidence, type Evidence } from '../model/evidence.ts';
 import type { FindingState, Proof, Step } from '../model/finding.ts';
+import type { KernelUse } from '../model/kernel-use.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import type { Unknown } from '../model/verdict.ts';
 import type { Check, CheckResults, Fact, Message, Observation } from './short-fault.ts';
@@ -89,19 +90,14 @@ export function measureUse(used: KernelNumber, limit: KernelNumber, warnAt: numb
 
 /** Judges a number of the kernel by its limit. Both are read from files of the kernel. */
 export function kernelUse(
-  check: ThresholdMessages<ReturnType<typeof measureUse>> & {
-    /** Of the evidence. */
-    readonly id: string;
-    readonly title: string;
-    readonly used: KernelFile;
-    readonly limit: KernelFile;
-    /** The share of the limit at which it is reported as `latent`, such as 0.8. */
-    readonly warnAt: number;
-    /** The value of the limit that means "no limit", such as 0. */
-    readonly unlimited?: number;
-    /** The files differ between namespaces of this kind: only those of the node count. */
-    readonly namespace?: HostNamespace;
-  },
+  check: ThresholdMessages<ReturnType<typeof measureUse>> &
+    KernelUse & {
+      /** Of the evidence. */
+      readonly id: string;
+      readonly title: string;
+      /** The files differ between namespaces of this kind: only those of the node count. */
+      readonly namespace?: HostNamespace;
+    },
 ): Check {
   const { id, title, used, limit, warnAt, unlimited, namespace, ...messages } = check;
   const evidence = defineEvidence({
@@ -114,12 +110,26 @@ export function kernelUse(
       return inUse ? { inUse, limit: await kernelNumber(snapshot, limit) } : ABSENT;
     },
   });
-  return threshold({
+  const judged = threshold({
     ...messages,
     evidence,
     measure: ({ inUse, limit: max }) =>
       max.value === unlimited ? [] : [measureUse(inUse, max, warnAt)],
   });
+  return { ...judged, kernelUses: [check] };
+}
+
+/** Which of its limits a number of the kernel has reached, by the texts of its two files. */
+export function reachedLimit(
+  { used, limit, warnAt, unlimited }: KernelUse,
+  usedText: string,
+  limitText: string,
+): 'none' | 'warn' | 'fail' | 'unknown' {
+  const [inUse, max] = [kernelNumberIn(usedText, used), kernelNumberIn(limitText, limit)];
+  if (!inUse || !max) return 'unknown';
+  const measure = measureUse(inUse, max, warnAt);
+  if (max.value === unlimited || !isReached(measure, measure.warnAt)) return 'none';
+  return isReached(measure, measure.failAt) ? 'fail' : 'warn';
 }
 
 /** A step that doubles a limit of the kernel, or shows it where it is not known. */

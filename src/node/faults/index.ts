@@ -1,4 +1,5 @@
 import type { AnyFault } from '../model/fault.ts';
+import type { KernelUse } from '../model/kernel-use.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import type { RedactionRules } from '../model/redaction.ts';
 import { conntrackTableFull } from './conntrack-table-full/fault.ts';
@@ -30,6 +31,9 @@ export const faults: readonly AnyFault[] = [
 export const logSignatures: readonly LogSignature[] = faults.flatMap(
   (fault) => fault.logSignatures ?? [],
 );
+
+/** The numbers of the kernel that all of them compare with limits. */
+export const kernelUses: readonly KernelUse[] = faults.flatMap((fault) => fault.kernelUses ?? []);
 
 /** What all of them read of texts that other programs wrote. */
 export const redactionRules: RedactionRules = {

@@ -8,6 +8,7 @@ import {
   type Step,
   type Subject,
 } from '../model/finding.ts';
+import type { KernelUse } from '../model/kernel-use.ts';
 import type { LogSignature } from '../model/log-signature.ts';
 import { type Unknown, unknownFrom, verdictOf } from '../model/verdict.ts';
 
@@ -46,6 +47,7 @@ export interface Check {
   readonly isSupplement?: boolean;
   readonly messages: readonly (Pick<Message<Fact>, 'reason' | 'means'> | undefined)[];
   readonly logSignatures?: readonly LogSignature[];
+  readonly kernelUses?: readonly KernelUse[];
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly observe: (value: any) => readonly (Observation | Unknown)[];
 }
@@ -111,6 +113,7 @@ export function defineShortFault(short: ShortFault): Fault {
       checks.map(({ evidence }) => [evidence.id, needOf(evidence, checks)]),
     ),
     logSignatures,
+    kernelUses: checks.flatMap((check) => check.kernelUses ?? []),
     suspicions: { quoted: logSignatures.map(({ id }) => id), ...manifest.suspicions },
     diagnose: (evidence: Readonly<Record<string, Maybe<unknown>>>) => {
       const results = distinctChecks.flatMap((check) => judged(check, evidence[check.evidence.id]));

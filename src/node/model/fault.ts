@@ -1,6 +1,7 @@
 import type { Action } from './action.ts';
 import type { Collected, EvidenceOption, Needs } from './evidence.ts';
 import type { Finding } from './finding.ts';
+import type { KernelUse } from './kernel-use.ts';
 import type { LogSignature } from './log-signature.ts';
 import type { FileRule, MessageRule } from './redaction.ts';
 import type { Verdict } from './verdict.ts';
@@ -27,6 +28,8 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly options?: readonly EvidenceOption<unknown>[];
   /** Log signatures that only this fault reads. */
   readonly logSignatures?: readonly LogSignature[];
+  /** Numbers of the kernel that it compares with their limits. */
+  readonly kernelUses?: readonly KernelUse[];
   /**
    * Set if the fault reads messages about containers: the parts of a message that a bundle may
    * contain.

@@ -20,6 +20,8 @@ interface Judged<P extends object> {
   readonly findings: readonly Finding<P>[];
   /** What could not be determined, also if something was found. */
   readonly unknowns: readonly Unknown[];
+  /** After this time the verdict will be another one, although nothing on the node changes. */
+  readonly checkAgainInMs?: number;
 }
 
 /** "clear" is a claim about the node. "unknown" is a different answer, with its reasons. */
@@ -45,5 +47,5 @@ export function verdictOf<P extends object>(seen: Judged<P>): Verdict<P> {
   const { findings, unknowns } = seen;
   if (findings.some(({ state }) => state !== 'benign')) return { state: 'found', ...seen };
   if (unknowns.length > 0) return { state: 'unknown', ...seen };
-  return { state: 'clear', findings, unknowns: [] };
+  return { ...seen, state: 'clear', unknowns: [] };
 }

@@ -13,8 +13,8 @@ import { FILE_BYTES_MAX, TABLE_THREADS_MAX } from './limits.ts';
 import { failureOf } from './read-failure.ts';
 import { systemCall } from './system-calls.ts';
 
-// /proc/812/stat, /proc/812/mountinfo, /proc/812/fdinfo/2
-const TABLE = /^\/proc\/\d+\/(?:stat|mountinfo|fdinfo\/\d+)$/;
+// /proc/812/stat, /proc/812/schedstat, /proc/812/mountinfo, /proc/812/fdinfo/2
+const TABLE = /^\/proc\/\d+\/(?:stat|schedstat|mountinfo|fdinfo\/\d+)$/;
 
 /**
  * Answers a few questions in this process, without a reader: only from tables in /proc that the kernel

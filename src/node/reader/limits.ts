@@ -133,3 +133,18 @@ export const LINKS_MAX = 40;
 
 /** An answer that claims to be larger is no answer of ours. */
 export const FRAME_BYTES_MAX = 128 * 1024 * 1024;
+
+/** For an answer of the quick reader: a directory of a full node takes it some milliseconds. */
+export const QUICK_MS = 1_000;
+
+/** After a quick reader that gave no answer in time, or has ended: the next one may hang there too. */
+export const QUICK_REST_MS = 60_000;
+
+/** All that one answer of the quick reader may have: ten thousand names. */
+export const QUICK_BYTES_MAX = 1024 * 1024;
+
+/** Lines of a file that the quick reader reads: a resolv.conf has a few. */
+export const QUICK_FILE_LINES_MAX = 200;
+
+/** Bytes of a log that the quick reader reads at once. */
+export const QUICK_LOG_BYTES_MAX = 64 * 1024;

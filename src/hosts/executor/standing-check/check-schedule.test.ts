@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CheckSchedule } from './check-schedule.ts';
 import {
+  CHECK_AGAIN_MARGIN_MS,
   CHECK_CHARGED_MAX_MS,
   CHECK_GAP_MS,
   CHECK_INTERVAL_MS,
@@ -74,4 +75,33 @@ test('a node that changes all the time is checked for a small part of the time',
 test('a change is checked soon also after checks that waited long for something that hangs', () => {
   const begun = checksIn(80_000, 18_000, (nowMs) => nowMs === 30_000 || nowMs === 55_000);
   expect(begun.slice(0, 3)).toEqual([0, 30_000, 55_000]);
+});
+
+test('a verdict that changes by time alone is checked then, and the interval stays the longest wait', () => {
+  const dueAfter = (againInMs: number) => {
+    const schedule = new CheckSchedule(0, () => 0.5);
+    schedule.begin();
+    schedule.end(0, 400, againInMs);
+    let nowMs = 400;
+    while (!schedule.isDue(nowMs)) nowMs += 100;
+    return nowMs;
+  };
+  expect(dueAfter(20_000)).toBe(20_000 + CHECK_AGAIN_MARGIN_MS);
+  expect(dueAfter(3_600_000)).toBe(dueAfter(Number.POSITIVE_INFINITY));
+  // A time that has passed already must not start one check after another.
+  expect(dueAfter(-3_600_000)).toBe(400 + CHECK_GAP_MS);
+});
+
+test('a verdict that asks for another check each time takes a small part of the time', () => {
+  const schedule = new CheckSchedule(0, () => 0.5);
+  const [untilMs, tookMs] = [3_600_000, 1_000];
+  let spentMs = 0;
+  for (let nowMs = 0; nowMs < untilMs; nowMs += 100) {
+    if (!schedule.isDue(nowMs)) continue;
+    schedule.begin();
+    schedule.end(nowMs, nowMs + tookMs, 0);
+    nowMs += tookMs;
+    spentMs += tookMs;
+  }
+  expect(spentMs).toBeLessThanOrEqual(untilMs * CHECK_SHARE + CHECK_SAVED_MS + tookMs);
 });

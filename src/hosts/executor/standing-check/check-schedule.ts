@@ -1,4 +1,5 @@
 import {
+  CHECK_AGAIN_MARGIN_MS,
   CHECK_CHARGED_MAX_MS,
   CHECK_GAP_MS,
   CHECK_INTERVAL_MS,
@@ -7,8 +8,9 @@ import {
 } from './limits.ts';
 
 /**
- * Decides when to check a node: at an interval, and soon after a change. Checks use a small part of
- * the time; what is not used is saved up to a limit. Times are of a clock that never goes back.
+ * Decides when to check a node: at an interval, soon after a change, and when a verdict changes by
+ * time alone. Checks use a small part of the time; what is not used is saved up to a limit. Times
+ * are of a clock that never goes back.
  */
 export class CheckSchedule {
   readonly #random: () => number;
@@ -39,13 +41,15 @@ export class CheckSchedule {
     this.#isWanted = false;
   }
 
-  end(begunMs: number, nowMs: number): void {
+  /** `againInMs`: after its begin the verdicts of this check change although the node does not. */
+  end(begunMs: number, nowMs: number, againInMs = Number.POSITIVE_INFINITY): void {
     const chargedMs = Math.min(nowMs - begunMs, CHECK_CHARGED_MAX_MS);
     this.#savedMs = this.#savedUntil(nowMs) - chargedMs;
     this.#savedAtMs = nowMs;
     this.#earliestMs = nowMs + CHECK_GAP_MS;
     const { min, max } = CHECK_INTERVAL_MS;
-    this.#dueMs = nowMs + min + this.#random() * (max - min);
+    const intervalMs = min + this.#random() * (max - min);
+    this.#dueMs = Math.min(nowMs + intervalMs, begunMs + againInMs + CHECK_AGAIN_MARGIN_MS);
   }
 
   #savedUntil(nowMs: number): number {

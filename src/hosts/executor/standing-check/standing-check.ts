@@ -1,13 +1,15 @@
 import type { CheckMemory } from '../../../node/checkup/check-memory.ts';
+import { checkAgainInMs } from '../../../node/checkup/judge-faults.ts';
 import { createProbe } from '../../../node/checkup/probe-node.ts';
 import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
+import type { QuickReader } from '../../../node/model/quick-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { CheckSchedule } from './check-schedule.ts';
-import { CHECK_MS, PROBE_MS } from './limits.ts';
+import { CHECK_MS, CHECK_UNKNOWN_AGAIN_MS, PROBE_MS } from './limits.ts';
 import { nodeCheckOf } from './node-check-of.ts';
 
 /** A node that is checked again and again; between two checks it has no reader. */
@@ -22,6 +24,8 @@ export interface StandingCheckOptions {
   readonly openNode: () => StandingNode;
   /** What the probe reads each time, without a reader. */
   readonly tables: NodeReader;
+  /** What the probe reads each time of names and files. */
+  readonly quick?: QuickReader & { close(): void };
   readonly faults: readonly AnyFault[];
   readonly settings: SnapshotOptions;
   readonly memory: CheckMemory;
@@ -55,7 +59,7 @@ export class StandingCheck {
   }
 
   async run(): Promise<void> {
-    const { openNode, tables, settings, stop } = this.#options;
+    const { openNode, tables, quick, settings, stop } = this.#options;
     const [node, probed] = [openNode(), openNode()];
     const probe = createProbe(settings);
     const end = () => {
@@ -67,7 +71,7 @@ export class StandingCheck {
     let digest: string | undefined;
     let checkedMs: number | undefined;
     while (!stop.aborted) {
-      const now = await probe({ tables, node: probed, checkedMs });
+      const now = await probe({ tables, node: probed, quick, checkedMs });
       if (digest !== undefined && digest !== now) this.#want(`changed: ${changedIn(digest, now)}`);
       digest = now;
       if (this.#schedule.isDue(performance.now())) {
@@ -79,6 +83,7 @@ export class StandingCheck {
     stop.removeEventListener('abort', end);
     node.close();
     probed.close();
+    quick?.close();
   }
 
   /** Checks the node now. */
@@ -94,10 +99,14 @@ export class StandingCheck {
     const { report, judged, recording } = await runCheck(node, run, SILENT);
     await memory.keep(recording, settings);
     node.close();
-    this.#schedule.end(begunMs, performance.now());
+    const check = nodeCheckOf(report, judged, VERSION, node.now());
+    const againInMs = Math.min(
+      checkAgainInMs(judged) ?? Number.POSITIVE_INFINITY,
+      isNewlyUnknown(this.#last, check) ? CHECK_UNKNOWN_AGAIN_MS : Number.POSITIVE_INFINITY,
+    );
+    this.#schedule.end(begunMs, performance.now(), againInMs);
     // An interrupted check says less than the one before.
     if (stop.aborted) return;
-    const check = nodeCheckOf(report, judged, VERSION, node.now());
     const gone = goneBetween(this.#last, check);
     if (gone !== undefined) this.#want(`to confirm that ${gone} is gone`);
     this.#last = check;
@@ -127,6 +136,13 @@ const SILENT = { progress: () => {}, detail: () => {} };
 function goneBetween(before: NodeCheck | undefined, now: NodeCheck): string | undefined {
   const ids = new Set(now.findings.map(({ id }) => id));
   return before?.findings.find(({ id }) => !ids.has(id))?.fault;
+}
+
+/** Whether a fault that the check before could judge is unknown now, as while a service restarts. */
+function isNewlyUnknown(before: NodeCheck | undefined, now: NodeCheck): boolean {
+  const judged = before?.faults.filter(({ verdict }) => verdict !== 'unknown') ?? [];
+  const known = new Set(judged.map(({ fault }) => fault));
+  return now.faults.some(({ fault, verdict }) => verdict === 'unknown' && known.has(fault));
 }
 
 // kubelet=812/1532 mounts=ab12 log=cd34 health=ok

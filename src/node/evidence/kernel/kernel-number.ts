@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../model/evidence.ts';
 import type { Proof } from '../../model/finding.ts';
+import type { KernelFile } from '../../model/kernel-use.ts';
 import { ReadError } from '../../model/node-reader.ts';
 
 export interface KernelNumber {
@@ -7,26 +8,23 @@ export interface KernelNumber {
   readonly proof: Proof;
 }
 
-/** A kernel file that contains a number, such as a sysctl. */
-export interface KernelFile {
-  readonly path: string;
-  readonly claim: string;
-  /**
-   * Selects one of several numbers in the file: the first group, as in `/^(\d+)\s+\d+$/`. The proof
-   * quotes what the whole pattern matches.
-   */
-  readonly pattern?: RegExp;
-}
-
 export async function kernelNumber(
   { node }: Pick<Snapshot, 'node'>,
-  { path, claim, pattern }: KernelFile,
+  file: KernelFile,
 ): Promise<KernelNumber> {
-  const text = (await node.ask('file', { path })).trim();
-  const [line, digits] = (pattern ?? /^(\d+)$/).exec(text) ?? [];
-  if (digits === undefined) {
-    const why = pattern ? 'not in the expected form' : 'not a number';
-    throw new ReadError('malformed', path, why);
-  }
-  return { value: Number(digits), proof: { claim, text: line ?? text, origin: { file: path } } };
+  const { path, pattern } = file;
+  const number = kernelNumberIn(await node.ask('file', { path }), file);
+  if (number) return number;
+  const why = pattern ? 'not in the expected form' : 'not a number';
+  throw new ReadError('malformed', path, why);
+}
+
+/** The number in the text of a file; undefined if it has none. */
+export function kernelNumberIn(
+  text: string,
+  { path, claim, pattern = /^(\d+)$/ }: KernelFile,
+): KernelNumber | undefined {
+  const [line, digits] = pattern.exec(text.trim()) ?? [];
+  if (line === undefined || digits === undefined) return undefined;
+  return { value: Number(digits), proof: { claim, text: line, origin: { file: path } } };
 }

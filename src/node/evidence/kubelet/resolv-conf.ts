@@ -53,8 +53,7 @@ export const resolvConf = defineEvidence<ResolvConf>({
       throw new ReadError('failed', "the kubelet's settings", unread);
     }
     const common = limitsOf(await attempt(snapshot.of(kubeletVersion)), found);
-    for (const path of pathsFor(found)) {
-      const view = `/proc/${process.pid}/root${absolutePath(path, process.workingFolder)}`;
+    for (const { path, view } of resolvConfPaths(found)) {
       const text = await snapshot.node.ask('file', { path: view });
       // A bundle withholds a file whose name does not show its content.
       if (WITHHELD.test(text)) throw new ReadError('malformed', view, 'the bundle withholds it');
@@ -92,6 +91,18 @@ function limitsOf(
     limitsOrigin: version.known ? version.value.origin : { source: 'kubelet' },
     why: isUnread ? unread : why,
   };
+}
+
+/** The files that the kubelet may use, as its settings and as we name them; none if it does not run. */
+export function resolvConfPaths(
+  found: Kubelet,
+): readonly { readonly path: string; readonly view: string }[] {
+  const { process } = found;
+  if (!process) return [];
+  return pathsFor(found).map((path) => ({
+    path,
+    view: `/proc/${process.pid}/root${absolutePath(path, process.workingFolder)}`,
+  }));
 }
 
 function pathsFor({ program, resolvConf: given }: Kubelet): readonly string[] {

@@ -10,6 +10,9 @@ export interface LeftoverName {
 // pvc-f39e86b9.deleting~859156558, wrapped_token.deleting~765506473, a.deleting~355603580.deleting~1
 const LEFTOVER = /^(?:wrapped_)?(.+?)((?:\.deleting~\d{1,10})+)$/;
 
+/** The same for a shell, below the directory of all pods. */
+export const LEFTOVER_PATTERN = '*/volumes/*/*.deleting~*';
+
 /** Parses the name of a leftover of older kubelets; a user cannot choose a name with "~". */
 export function leftoverName(name: string): LeftoverName | undefined {
   // A fast check first: a node has many names, and most do not contain this.

@@ -29,8 +29,8 @@ export interface LeftMetadata {
   /** The inode of the file. It distinguishes this file from a later one. */
   readonly inode: string;
   readonly ageMs: number;
-  /** The kubelet may be removing it right now. */
-  readonly isFresh: boolean;
+  /** The kubelet may be removing it right now, for so long at most; 0 if it is old enough. */
+  readonly freshForMs: number;
   /** Why the file is not the only leftover: a mount, or other files. */
   readonly hindrance?: string;
   readonly life: PodLife;
@@ -95,9 +95,9 @@ async function leftOf(
     const file = `${view}${folder}`;
     const seen = await factsOf(snapshot, file, said === undefined ? names : [VOLUME_FILE]);
     if (!seen) continue; // It was removed in the meantime.
-    const isFresh = seen.ageMs < minimumAgeMs;
+    const freshForMs = Math.max(0, minimumAgeMs - seen.ageMs);
     const hindrance = said ?? seen.hindrance;
-    const facts = { ...seen, podUid, volume, folder, isFresh, life, origin: { file } };
+    const facts = { ...seen, podUid, volume, folder, freshForMs, life, origin: { file } };
     left.push(defined({ ...facts, hindrance }));
   }
   return left;

@@ -1,3 +1,4 @@
+import { KUBELET_YOUNG_S } from '../../evidence/limits.ts';
 import { isCrashLoop, longestLifeS, recentExits } from '../../evidence/services/crash-loop.ts';
 import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
 import type { UnknownReason } from '../../model/evidence.ts';
@@ -20,8 +21,12 @@ export function diagnose({ service }: Evidence): Verdict<KubeletNotRunning> {
       if (service.isPaused) return found(pausedFinding(service.pid));
       const { young } = service;
       const unknowns = unknownsOf(young?.unit.unread ?? []);
-      if (young && isCrashLoop(young.unit.events) && !hasOutlived(young)) {
-        return found(restartingFinding(service, young, recentExits(young.unit.events)), unknowns);
+      if (young && isCrashLoop(young.unit.events)) {
+        const provenInS = provenAgeS(young) - young.ageS;
+        const finding = restartingFinding(service, young, recentExits(young.unit.events));
+        if (provenInS >= 0) {
+          return { ...found(finding, unknowns), checkAgainInMs: provenInS * 1_000 };
+        }
       }
       return verdictOf({ findings: [], unknowns });
     }
@@ -59,9 +64,10 @@ type Young = NonNullable<Extract<KubeletService, { readonly state: 'running' }>[
 const LIVES_MIN = 3;
 const OUTLIVED_S = 30;
 
-function hasOutlived({ ageS, unit }: Young): boolean {
-  const longestS = longestLifeS(unit.events);
-  return longestS !== undefined && ageS > Math.max(OUTLIVED_S, LIVES_MIN * longestS);
+/** The age at which it has, or at which it is no longer young. */
+function provenAgeS({ unit }: Young): number {
+  const longestS = longestLifeS(unit.events) ?? Number.POSITIVE_INFINITY;
+  return Math.min(KUBELET_YOUNG_S, Math.max(OUTLIVED_S, LIVES_MIN * longestS));
 }
 
 type NotRunning = Extract<KubeletService, { readonly state: 'not-running' }>;

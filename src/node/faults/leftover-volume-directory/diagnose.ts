@@ -3,6 +3,7 @@ import {
   isPile,
   isWorthReporting,
   type LeftoverFolder,
+  type LeftoverFolders,
 } from '../../evidence/volumes/leftover-folders.ts';
 import type { Finding } from '../../model/finding.ts';
 import { originText } from '../../model/origin.ts';
@@ -22,6 +23,7 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
   }
   const all = leftovers.value;
   const findings: Found[] = [];
+  let againInMs: number | undefined;
   const unknowns: Unknown[] = all.notRead.map(({ path, why }) => ({
     why: `${path} could not be listed (${why}), so what was left in it is not known`,
     subject: { path },
@@ -33,9 +35,25 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
     if (unknown) unknowns.push(unknown);
     else if (isWorthReporting({ ...folder, leftovers: facts.leftovers }, all)) {
       findings.push(folderFinding(facts, stateOf(facts, all), all));
-    }
+    } else againInMs = sooner(againInMs, oldEnoughInMs(facts, all));
   }
-  return verdictOf({ findings, unknowns });
+  return verdictOf({
+    findings,
+    unknowns,
+    ...(againInMs !== undefined && { checkAgainInMs: againInMs }),
+  });
+}
+
+/** When the oldest leftover of a directory without a finding is old enough for one. */
+function oldEnoughInMs(
+  { oldestMs }: FolderFacts,
+  { now, minimumAgeMs }: LeftoverFolders,
+): number | undefined {
+  return oldestMs === undefined ? undefined : oldestMs + minimumAgeMs - now.getTime();
+}
+
+function sooner(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right);
 }
 
 /** Two names of one volume prove it alone: a teardown that is under way has one. */

@@ -25,8 +25,8 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
   );
   // What the kubelet complains of is not merely being removed just now.
   const left = metadata.value.left.filter(
-    ({ isFresh, life, podUid }) =>
-      !isFresh || life.state === 'uncertain' || lastOf(complaints, podUid) !== undefined,
+    ({ freshForMs, life, podUid }) =>
+      freshForMs === 0 || life.state === 'uncertain' || lastOf(complaints, podUid) !== undefined,
   );
   const clean = left.filter(({ life, hindrance }) => life.state === 'orphan' && !hindrance);
   const findings = clean.map((each) => findingOf(each, lastOf(complaints, each.podUid)));
@@ -35,7 +35,14 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
     ...unread.map(({ why, error }) => unknownWith(why, error)),
     ...(log.known ? [] : freshUnknowns(metadata.value.left, left, log.why)),
   ];
-  return verdictOf({ findings, unknowns });
+  const waiting = metadata.value.left.filter((each) => !left.includes(each));
+  return verdictOf({
+    findings,
+    unknowns,
+    ...(waiting.length > 0 && {
+      checkAgainInMs: Math.min(...waiting.map(({ freshForMs }) => freshForMs)),
+    }),
+  });
 }
 
 /** It comes every two seconds, so a minute without one means that the kubelet no longer complains. */

@@ -1,0 +1,50 @@
+import { sha256 } from '../../lib/std/sha256.ts';
+import { bytesOf } from '../../lib/std/text-codec.ts';
+import { reachedLimit } from '../faults/checks.ts';
+import { kernelUses } from '../faults/index.ts';
+import type { NamePattern, QuickReader } from '../model/quick-reader.ts';
+import { WATCHED_SHARE } from './limits.ts';
+
+/** What no table of the kernel shows: names in directories, and files. */
+export interface WatchedPlaces {
+  readonly names: readonly NamePattern[];
+  readonly files: readonly string[];
+}
+
+const NUMBERS = kernelUses.flatMap(({ used, limit }) => [used.path, limit.path]);
+
+/**
+ * Says in a digest whether the names and files that a quick reader reads have changed. Of a number of
+ * the kernel it has only which of its limits is reached, so that a node at work has one digest.
+ */
+export class WatchedFiles {
+  #digest = '';
+  #nextMs = -Infinity;
+
+  /** The digest before if there is no answer: a path that hangs is for a check to find. */
+  async digest(quick: QuickReader, { names, files }: WatchedPlaces): Promise<string> {
+    const begunMs = performance.now();
+    if (begunMs < this.#nextMs) return this.#digest;
+    const seen = await quick.ask({ names, files: [...NUMBERS, ...files], logs: [] });
+    const endMs = performance.now();
+    // A node with a thousand pods takes longer, and is then asked less often.
+    this.#nextMs = endMs + (endMs - begunMs) / WATCHED_SHARE;
+    if (!seen) return this.#digest;
+    const limits = kernelUses.map((use, index) =>
+      reachedLimit(use, seen.files[2 * index] ?? '', seen.files[2 * index + 1] ?? ''),
+    );
+    // The path of a directory has the pid of the kubelet in it.
+    const listed = seen.names.map((text, index) => text.replaceAll(names[index]?.folder ?? '', ''));
+    const texts = seen.files.slice(NUMBERS.length);
+    this.#digest =
+      `names=${await digestOf(listed)} ` +
+      `files=${await digestOf(texts)} limits=${limits.join(',')}`;
+    return this.#digest;
+  }
+}
+
+async function digestOf(texts: readonly string[]): Promise<string> {
+  return (await sha256(bytesOf(JSON.stringify(texts)))).slice(0, DIGITS);
+}
+
+const DIGITS = 16;
