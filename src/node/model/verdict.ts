@@ -45,7 +45,7 @@ export function unknownWith(why: string, error: ReadError | undefined): Unknown 
 /** The verdict from findings and unknowns. With an unknown, the verdict is never `clear`. */
 export function verdictOf<P extends object>(seen: Judged<P>): Verdict<P> {
   const { findings, unknowns } = seen;
-  if (findings.some(({ state }) => state !== 'benign')) return { state: 'found', ...seen };
-  if (unknowns.length > 0) return { state: 'unknown', ...seen };
+  if (findings.some(({ state }) => state !== 'benign')) return { ...seen, state: 'found' };
+  if (unknowns.length > 0) return { ...seen, state: 'unknown' };
   return { ...seen, state: 'clear', unknowns: [] };
 }
