@@ -18,15 +18,20 @@ const NUMBERS = kernelUses.flatMap(({ used, limit }) => [used.path, limit.path])
  * the kernel it has only which of its limits is reached, so that a node at work has one digest.
  */
 export class WatchedFiles {
+  readonly #nowMs: () => number;
   #digest = '';
   #nextMs = -Infinity;
 
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
   /** The digest before if there is no answer: a path that hangs is for a check to find. */
   async digest(quick: QuickReader, { names, files }: WatchedPlaces): Promise<string> {
-    const begunMs = performance.now();
+    const begunMs = this.#nowMs();
     if (begunMs < this.#nextMs) return this.#digest;
     const seen = await quick.ask({ names, files: [...NUMBERS, ...files], logs: [] });
-    const endMs = performance.now();
+    const endMs = this.#nowMs();
     // A node with a thousand pods takes longer, and is then asked less often.
     this.#nextMs = endMs + (endMs - begunMs) / WATCHED_SHARE;
     if (!seen) return this.#digest;
