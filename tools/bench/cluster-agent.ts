@@ -150,9 +150,9 @@ class AgentPod {
   }
 
   async anonymousMib(container: Container): Promise<number> {
-    // The first process of the container and this script are shells.
-    const script =
-      'for p in /proc/[0-9]*; do grep -qx sh $p/comm || grep ^Anonymous: $p/smaps_rollup; done; true';
+    // Without the first process of the container and this script.
+    const isLeftOut = '[ $p = /proc/1 ] || [ $p = /proc/$$ ]';
+    const script = `for p in /proc/[0-9]*; do ${isLeftOut} || grep ^Anonymous: $p/smaps_rollup; done; true`;
     const text = await this.#exec(container, script);
     const lines = [...text.matchAll(/(\d+) kB/g)];
     return lines.reduce((sum, [, kib]) => sum + Number(kib), 0) / MIB_IN_KIB;
@@ -166,7 +166,7 @@ class AgentPod {
       for (const line of text.trim().split('\n')) {
         // 7 (MainThread) S 1 ... : utime is the 14th, behind it stime, cutime and cstime.
         const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-        if (!line.includes('(sh)') && !line.includes('(cat)')) {
+        if (!line.includes('(cat)')) {
           sum += fields.slice(11, 15).reduce((total, each) => total + Number(each), 0);
         }
       }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuickAnswer, QuickQuestion } from '../model/quick-reader.ts';
+import { WATCHED_SHARE } from './limits.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 const POD = 'u1/volumes/example.com~disk';
@@ -17,7 +18,7 @@ interface Seen {
 
 /** The parts of the digest that differ after the node has changed. */
 async function changed(before: Seen, after: Seen): Promise<readonly string[]> {
-  const watched = new WatchedFiles();
+  const watched = new WatchedFiles(() => 0);
   const digestOf = async ({ names = '', conf = '', count = '1', pid = 812, hangs }: Seen) => {
     const folder = `/proc/${pid}/root/var/lib/kubelet/pods`;
     const texts: Readonly<Record<string, string>> = { [CONF]: conf, [COUNT]: count, [MAX]: '100' };
@@ -26,8 +27,6 @@ async function changed(before: Seen, after: Seen): Promise<readonly string[]> {
       files: files.map((path) => texts[path] ?? ''),
       logs: [],
     });
-    // A real answer takes time, and the next one is then not asked for at once.
-    await new Promise((resolve) => void setTimeout(() => resolve(undefined), 50));
     const quick = { ask: async (asked: QuickQuestion) => (hangs ? undefined : answer(asked)) };
     return watched.digest(quick, { names: [{ folder, pattern: '*' }], files: [CONF] });
   };
@@ -50,17 +49,22 @@ test.each<[string, Seen, Seen, readonly string[]]>([
 });
 
 test('names that take long are asked for less often', async () => {
+  let nowMs = 0;
   let asked = 0;
   const quick = {
     ask: async () => {
       asked += 1;
-      await new Promise((resolve) => void setTimeout(() => resolve(undefined), 20));
+      nowMs += 20;
       return { names: [''], files: [], logs: [] };
     },
   };
-  const watched = new WatchedFiles();
+  const watched = new WatchedFiles(() => nowMs);
   const places = { names: [{ folder: '/pods', pattern: '*' }], files: [] };
   const first = await watched.digest(quick, places);
+  nowMs += 20 / WATCHED_SHARE - 1;
   expect(await watched.digest(quick, places)).toBe(first);
   expect(asked).toBe(1);
+  nowMs += 1;
+  await watched.digest(quick, places);
+  expect(asked).toBe(2);
 });

@@ -1,5 +1,3 @@
-import { sha256 } from '../../lib/std/sha256.ts';
-import { bytesOf } from '../../lib/std/text-codec.ts';
 import { reachedLimit } from '../faults/checks.ts';
 import { kernelUses } from '../faults/index.ts';
 import type { NamePattern, QuickReader } from '../model/quick-reader.ts';
@@ -18,15 +16,21 @@ const NUMBERS = kernelUses.flatMap(({ used, limit }) => [used.path, limit.path])
  * the kernel it has only which of its limits is reached, so that a node at work has one digest.
  */
 export class WatchedFiles {
+  readonly #nowMs: () => number;
+  readonly #versions = new Map<string, { readonly text: string; readonly version: number }>();
   #digest = '';
   #nextMs = -Infinity;
 
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
   /** The digest before if there is no answer: a path that hangs is for a check to find. */
   async digest(quick: QuickReader, { names, files }: WatchedPlaces): Promise<string> {
-    const begunMs = performance.now();
+    const begunMs = this.#nowMs();
     if (begunMs < this.#nextMs) return this.#digest;
     const seen = await quick.ask({ names, files: [...NUMBERS, ...files], logs: [] });
-    const endMs = performance.now();
+    const endMs = this.#nowMs();
     // A node with a thousand pods takes longer, and is then asked less often.
     this.#nextMs = endMs + (endMs - begunMs) / WATCHED_SHARE;
     if (!seen) return this.#digest;
@@ -37,14 +41,18 @@ export class WatchedFiles {
     const listed = seen.names.map((text, index) => text.replaceAll(names[index]?.folder ?? '', ''));
     const texts = seen.files.slice(NUMBERS.length);
     this.#digest =
-      `names=${await digestOf(listed)} ` +
-      `files=${await digestOf(texts)} limits=${limits.join(',')}`;
+      `names=${this.#versionOf('names', listed)} ` +
+      `files=${this.#versionOf('files', texts)} limits=${limits.join(',')}`;
     return this.#digest;
   }
-}
 
-async function digestOf(texts: readonly string[]): Promise<string> {
-  return (await sha256(bytesOf(JSON.stringify(texts)))).slice(0, DIGITS);
+  /** How often it has changed: a hash of the texts would cost more than to read them. */
+  #versionOf(part: string, texts: readonly string[]): number {
+    const text = JSON.stringify(texts);
+    const last = this.#versions.get(part);
+    if (last?.text === text) return last.version;
+    const version = (last?.version ?? 0) + 1;
+    this.#versions.set(part, { text, version });
+    return version;
+  }
 }
-
-const DIGITS = 16;

@@ -8,8 +8,9 @@ import type { NodeReader } from '../../../node/model/node-reader.ts';
 import type { QuickReader } from '../../../node/model/quick-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { VERSION } from '../../local-node/product-version.ts';
+import { checkAgainAfter } from './check-again.ts';
 import { CheckSchedule } from './check-schedule.ts';
-import { CHECK_MS, CHECK_UNKNOWN_AGAIN_MS, PROBE_MS } from './limits.ts';
+import { CHECK_MS, PROBE_MS } from './limits.ts';
 import { nodeCheckOf } from './node-check-of.ts';
 
 /** A node that is checked again and again; between two checks it has no reader. */
@@ -100,10 +101,7 @@ export class StandingCheck {
     await memory.keep(recording, settings);
     node.close();
     const check = nodeCheckOf(report, judged, VERSION, node.now());
-    const againInMs = Math.min(
-      checkAgainInMs(judged) ?? Number.POSITIVE_INFINITY,
-      isNewlyUnknown(this.#last, check) ? CHECK_UNKNOWN_AGAIN_MS : Number.POSITIVE_INFINITY,
-    );
+    const againInMs = checkAgainAfter(this.#last, check, checkAgainInMs(judged));
     this.#schedule.end(begunMs, performance.now(), againInMs);
     // An interrupted check says less than the one before.
     if (stop.aborted) return;
@@ -136,13 +134,6 @@ const SILENT = { progress: () => {}, detail: () => {} };
 function goneBetween(before: NodeCheck | undefined, now: NodeCheck): string | undefined {
   const ids = new Set(now.findings.map(({ id }) => id));
   return before?.findings.find(({ id }) => !ids.has(id))?.fault;
-}
-
-/** Whether a fault that the check before could judge is unknown now, as while a service restarts. */
-function isNewlyUnknown(before: NodeCheck | undefined, now: NodeCheck): boolean {
-  const judged = before?.faults.filter(({ verdict }) => verdict !== 'unknown') ?? [];
-  const known = new Set(judged.map(({ fault }) => fault));
-  return now.faults.some(({ fault, verdict }) => verdict === 'unknown' && known.has(fault));
 }
 
 // kubelet=812/1532 mounts=ab12 log=cd34 health=ok
