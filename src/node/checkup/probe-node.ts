@@ -60,11 +60,11 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     const isOld = places && node.now().getTime() - places.foundMs >= places.validMs;
     if (!places || isOld || state === GONE) await search(node);
     if (places) {
-      const [read, healthz] = await Promise.all([
+      const [logState, healthz] = await Promise.all([
         log.read(tables, node, places.log),
         healthState(node, places.healthPage),
       ]);
-      asked = `read=${read} health=${healthz}`;
+      asked = `read=${logState} health=${healthz}`;
     }
     node.pause();
   };

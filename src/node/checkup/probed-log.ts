@@ -110,7 +110,7 @@ async function lengthsOf(
     return text.known ? (length.exec(text.value)?.[1] ?? 'malformed') : text.error.failure;
   };
   return Promise.all(
-    logs.map((log) => {
+    logs.map(async (log) => {
       const descriptor = descriptorOf(log);
       if (process && descriptor !== undefined) {
         // pos:	48213
