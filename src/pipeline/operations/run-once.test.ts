@@ -48,15 +48,34 @@ test('a program whose process was killed is not run again, and the step says so'
 
 test('a program that was stopped counts as interrupted, unless it had succeeded', async () => {
   const stopped = { succeeded: false, message: 'it was stopped' } as const;
-  const { run, stopping } = program();
-  const endWith = (result: OperationResult) => async () => {
-    stopping.abort();
-    return result;
-  };
-  expect(await run('one', endWith(stopped))).toEqual(stopped);
-  expect(await run('one')).toMatchObject({ message: expect.stringContaining('interrupted') });
-  expect(await run('two', endWith(DONE))).toEqual(DONE);
-  expect(await run('two')).toEqual(DONE);
+  for (const [result, again] of [
+    [stopped, { message: expect.stringContaining('interrupted') }],
+    [DONE, DONE],
+  ] as const) {
+    const { run, stopping } = program();
+    const end = async () => {
+      stopping.abort();
+      return result;
+    };
+    expect(await run('one', end)).toEqual(result);
+    expect(await run('one')).toMatchObject(again);
+  }
+});
+
+test('a program that is stopped while its start is recorded does not start', async () => {
+  const { run, ran, records, stopping } = program();
+  const store = records.store;
+  Object.assign(records, {
+    store: (...file: Parameters<typeof store>) => {
+      stopping.abort();
+      return store(...file);
+    },
+  });
+  expect(await run('one')).toMatchObject({
+    succeeded: false,
+    message: expect.stringContaining('not started'),
+  });
+  expect(ran).toEqual([]);
 });
 
 test('a program does not start if its start cannot be recorded or looked up', async () => {

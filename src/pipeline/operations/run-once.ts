@@ -42,6 +42,8 @@ export async function runOnce(
   const startTime = new Date().toISOString();
   const begun = await store({ startTime });
   if (!begun.ok) return failedWith(`it was not started: its record cannot be stored: ${begun.why}`);
+  // The next agent may have sent the step again before the record was on disk.
+  if (stop.aborted) return failedWith('it was not started: it was stopped');
   const result = await run();
   // A result that is not stored counts all the same, as long as this process lives.
   if (result.succeeded || !stop.aborted) await store({ startTime, result });
