@@ -30,9 +30,7 @@ const PACKAGES = [
 ];
 
 /** Of BusyBox, what the command of a container, repairs and the probe need: docs/executor-rights.md. */
-const APPLETS = [
-  ...['chroot', 'head', 'ln', 'mkdir', 'rm', 'rmdir', 'sh', 'sleep', 'tail', 'unlink'],
-];
+const APPLETS = [...['chroot', 'ln', 'mkdir', 'rm', 'rmdir', 'sh', 'sleep', 'tail', 'unlink']];
 const LOADER = 'ld-linux-x86-64.so.2';
 const LIBRARIES = 'lib/x86_64-linux-gnu';
 const LIST_MS = 60_000;

@@ -1,6 +1,9 @@
 /** The end of a log that the probe reads: what a kubelet writes within some seconds. */
 export const PROBE_LOG_BYTES = 32 * 1024;
 
+/** What a kubelet may write between two calls of the probe. */
+export const PROBE_LOG_MARGIN_BYTES = 8 * 1024;
+
 /** The newest files of the kubelet's log that the probe reads. */
 export const PROBE_LOG_FILES_MAX = 2;
 

@@ -6,6 +6,7 @@ import { type NodeReader, type ProcessEntry, ReadError } from '../model/node-rea
 import type { LogPart, QuickReader } from '../model/quick-reader.ts';
 import {
   PROBE_LOG_BYTES,
+  PROBE_LOG_MARGIN_BYTES,
   PROBE_NEW_PLACES_MS,
   PROBE_PLACES_MS,
   PROBE_READER_REST_MS,
@@ -244,11 +245,14 @@ test('the quick reader reads what is new in a log that grows all the time', asyn
   text = ERROR('03:00:11.9', SECOND);
   become(grown(50));
   expect(await probeAfter(2000, 0)).toEqual({ digest: next.digest, asked: [] });
-  expect(asked).toEqual([100, 200, 0].map((fromByte) => ({ path: '/proc/812/fd/2', fromByte })));
-  // Without an answer, a reader reads it.
-  text = undefined;
-  become(grown(400));
-  expect((await probeAfter(2000, 0)).asked).toContain('log');
+  const lengths = [100, 100, 50].map((bytes) => bytes + PROBE_LOG_MARGIN_BYTES);
+  expect(asked).toEqual(lengths.map((lastBytes) => ({ path: '/proc/812/fd/2', lastBytes })));
+  // Without an answer, or with nothing of what was written, a reader reads it.
+  for (const [unread, length] of [[undefined, 400] as const, ['', 500] as const]) {
+    text = unread;
+    become(grown(length));
+    expect((await probeAfter(PROBE_READER_REST_MS, 0)).asked).toContain('log');
+  }
 });
 
 test('a reader starts when the process has run that writes the journal with the log', async () => {

@@ -72,8 +72,7 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
   return async (probed) => {
     const { tables } = probed;
     let state = await processState(tables, places?.here.process);
-    const growth = await log.growth(probed, places?.log);
-    const reason = state === GONE ? 'gone' : growth;
+    const reason = state === GONE ? 'gone' : await log.growth(probed, places?.log);
     if (budget.take(reason, tables.now().getTime(), probed.checkedMs)) {
       await read(probed, state);
       state = await processState(tables, places?.here.process);
@@ -87,7 +86,9 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     const lasting = [...waitsNow].filter((wait) => waits.has(wait)).toSorted();
     waits = waitsNow;
     const waiting = lasting.length === 0 ? 'none' : await digestOf(lasting.join('\n'));
-    const files = probed.quick ? ` ${await watched.digest(probed.quick, places.watched)}` : '';
+    // The pid of a kubelet that is gone may be that of a container by now, with paths of its own.
+    const quick = process && state === GONE ? undefined : probed.quick;
+    const files = quick ? ` ${await watched.digest(quick, places.watched)}` : '';
     return `kubelet=${state} mounts=${mounts} log=${log.news} ${asked} waits=${waiting}${files}`;
   };
 }

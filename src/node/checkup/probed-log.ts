@@ -6,7 +6,7 @@ import { processes } from '../evidence/processes/processes.ts';
 import { attempt, type Snapshot } from '../model/evidence.ts';
 import type { LogPlace, NodeReader, ProcessEntry } from '../model/node-reader.ts';
 import type { QuickReader } from '../model/quick-reader.ts';
-import { PROBE_LOG_BYTES, PROBE_LOG_FILES_MAX } from './limits.ts';
+import { PROBE_LOG_BYTES, PROBE_LOG_FILES_MAX, PROBE_LOG_MARGIN_BYTES } from './limits.ts';
 import { LogNews } from './log-news.ts';
 import type { Reason } from './probe-budget.ts';
 
@@ -139,9 +139,13 @@ async function newLines(
     const [from, to] = [Number(before[index]), Number(now[index])];
     if (!('file' in log) || Number.isNaN(from + to)) return [];
     // A file that is shorter now was emptied; of a long part only the end is read.
-    return [{ path: log.file, fromByte: to < from ? 0 : Math.max(from, to - PROBE_LOG_BYTES) }];
+    const newBytes = Math.min(to < from ? to : to - from, PROBE_LOG_BYTES);
+    // It grows meanwhile, and a line that is read again is no news.
+    return [{ path: log.file, lastBytes: newBytes + PROBE_LOG_MARGIN_BYTES }];
   });
   if (parts.length === 0 || parts.length < logs.length) return undefined;
   const answer = await quick?.ask({ names: [], files: [], logs: parts });
-  return answer?.logs.flatMap((text) => text.split('\n'));
+  // It does not say why it could read nothing of what was written.
+  if (!answer || answer.logs.includes('')) return undefined;
+  return answer.logs.flatMap((text) => text.split('\n'));
 }

@@ -4,7 +4,7 @@ export interface QuickQuestion {
   readonly names: readonly NamePattern[];
   /** Small files. */
   readonly files: readonly string[];
-  /** Parts of logs. */
+  /** Ends of logs. */
   readonly logs: readonly LogPart[];
 }
 
@@ -14,10 +14,10 @@ export interface NamePattern {
   readonly pattern: string;
 }
 
+/** The end of a log. Never a part by its begin: a `tail` may read all that is before it. */
 export interface LogPart {
   readonly path: string;
-  /** The bytes before it are left out. */
-  readonly fromByte: number;
+  readonly lastBytes: number;
 }
 
 /** One text for each part of the question, in its order; empty for what could not be read. */

@@ -145,6 +145,3 @@ export const QUICK_BYTES_MAX = 1024 * 1024;
 
 /** Lines of a file that the quick reader reads: a resolv.conf has a few. */
 export const QUICK_FILE_LINES_MAX = 200;
-
-/** Bytes of a log that the quick reader reads at once. */
-export const QUICK_LOG_BYTES_MAX = 64 * 1024;

@@ -1,6 +1,14 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +20,6 @@ import {
 import type { QuickTrial } from '../../../test/rig/quick-answers.ts';
 import { startCompanion } from '../../lib/process/companion.ts';
 import type { QuickQuestion } from '../model/quick-reader.ts';
-import { QUICK_LOG_BYTES_MAX } from './limits.ts';
 import { LiveQuickReader } from './live-quick-reader.ts';
 
 const rig = (name: string) => join(import.meta.dirname, '../../../test/rig', name);
@@ -65,17 +72,20 @@ test('files, one that is missing, and numbers of the kernel', async () => {
   ]);
 });
 
-test('the new part of a log, cut at a limit', async () => {
+test('the end of a log, also of one that is longer than a number of 32 bits', async () => {
   const log = join(scratch, 'kubelet.log');
   writeFileSync(log, 'first\n');
   const quick = openReader();
-  const from = async (fromByte: number) =>
-    (await quick.ask({ ...NOTHING, logs: [{ path: log, fromByte }] }))?.logs[0];
-  expect(await from(0)).toBe('first\n');
+  const end = async (lastBytes: number) =>
+    (await quick.ask({ ...NOTHING, logs: [{ path: log, lastBytes }] }))?.logs[0];
+  expect(await end(100)).toBe('first\n');
   appendFileSync(log, 'second\n');
-  expect(await from(6)).toBe('second\n');
-  appendFileSync(log, 'x'.repeat(2 * QUICK_LOG_BYTES_MAX));
-  expect(await from(13)).toHaveLength(QUICK_LOG_BYTES_MAX);
+  expect(await end(7)).toBe('second\n');
+  truncateSync(log, 5 * 1024 ** 3);
+  appendFileSync(log, 'third\n');
+  expect(await end(6)).toBe('third\n');
+  rmSync(log);
+  expect(await end(6)).toBe('');
 });
 
 test('a file that is not read to its end in time ends the shell', async () => {

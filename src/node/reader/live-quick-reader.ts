@@ -1,19 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../../lib/process/run.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import type { QuickAnswer, QuickQuestion, QuickReader } from '../model/quick-reader.ts';
-import {
-  QUICK_BYTES_MAX,
-  QUICK_FILE_LINES_MAX,
-  QUICK_LOG_BYTES_MAX,
-  QUICK_MS,
-  QUICK_REST_MS,
-} from './limits.ts';
+import { QUICK_BYTES_MAX, QUICK_FILE_LINES_MAX, QUICK_MS, QUICK_REST_MS } from './limits.ts';
 import { inNodeNamespaces } from './reader-namespaces.ts';
 
 /**
  * Each request is a kind and its arguments, a line each; each answer ends with a line of its own. Only
- * builtin commands, so that an answer starts no process; a part of a log is read by two. The shell
+ * builtin commands, so that an answer starts no process; the end of a log is read by one. The shell
  * reads the directories of a pattern, but touches none of the names that match its last part. It
  * ends when its input does.
  */
@@ -31,8 +26,8 @@ while read -r kind; do
         printf '%s\\n' "$line"; left=$((left - 1))
       done < "$path" ;;
     log)
-      read -r path; read -r from
-      tail -c "+$from" "$path" | head -c ${QUICK_LOG_BYTES_MAX} ;;
+      read -r path; read -r bytes
+      tail -c "$bytes" "$path" ;;
   esac
   read -r end
   printf '\\n%s\\n' "$end"
@@ -53,6 +48,8 @@ export class LiveQuickReader implements QuickReader {
   #end = '';
   #settle: ((text: string | undefined) => void) | undefined;
   #asked = 0;
+  /** Of the line after each answer: who writes a log that is read cannot know it. */
+  readonly #ends = randomBytes(8).toString('hex');
   #restUntilMs = 0;
   #isClosed = false;
 
@@ -65,11 +62,11 @@ export class LiveQuickReader implements QuickReader {
     const requests = [
       ...names.map(({ folder, pattern }) => ['names', `${root}${folder}`, pattern]),
       ...files.map((path) => ['file', `${root}${path}`]),
-      ...logs.map(({ path, fromByte }) => ['log', `${root}${path}`, String(fromByte + 1)]),
+      ...logs.map(({ path, lastBytes }) => ['log', `${root}${path}`, String(lastBytes)]),
     ];
     if (requests.flat().some((line) => line.includes('\n'))) return undefined;
     this.#asked += 1;
-    const ends = requests.map((_, index) => `${END}${this.#asked}.${index}`);
+    const ends = requests.map((_, index) => `${this.#ends}.${this.#asked}.${index}`);
     const lines = requests.flatMap((request, index) => [...request, ends[index] ?? '']);
     const text = lines.length === 0 ? '' : await this.#answerTo(lines, ends.at(-1) ?? '');
     const texts = text === undefined ? undefined : partsOf(text, ends);
@@ -151,9 +148,6 @@ export class LiveQuickReader implements QuickReader {
     shell.abandon();
   }
 }
-
-/** A file may contain anything, but not the number of the next question. */
-const END = '\u001E';
 
 /** The text before each end; undefined if the ends are not where they should be. */
 function partsOf(text: string, ends: readonly string[]): readonly string[] | undefined {
