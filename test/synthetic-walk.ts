@@ -57,7 +57,8 @@ export class SyntheticWalk {
       targetOf: ({ nodeName = 'node-1' }) =>
         nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },
       assign: this.isAgentOnly ? undefined : assignIn(this.store),
-      runStep: (step) => withLargeResults(this.#act, this.largeResults, this.#largeSteps)(step),
+      runStep: (step) =>
+        withLargeResults(this.#act, this.largeResults, { atOnce: this.#largeSteps })(step),
       ...(this.howToFetch ? { howToFetch: this.howToFetch } : {}),
       ...(this.earlierActionsFor ? { earlierActionsFor: this.earlierActionsFor } : {}),
       shutdown: this.shutdown.signal,

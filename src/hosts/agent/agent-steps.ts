@@ -26,13 +26,15 @@ export function agentSteps({ runOnNode, readFile, takeAnswer }: AgentStepOptions
     }
     const stop = stopWithin(restMs, step.stop);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
-    const body = step.largeInput ? await inputBody(step, readFile) : undefined;
-    if (body && 'why' in body) return failedWith(body.why);
-    const running = runServer({
-      ...{ processor, input, body, timeoutMs, stop, onRetry },
-      idempotencyKey: idempotencyKeyOf(step),
-      takeAnswer: (read) => takeAnswer(diagnosis.uid, read, stop),
-    });
-    return failingAlone(running, stop);
+    const run = async () => {
+      const body = step.largeInput && (await inputBody({ ...step, stop }, readFile));
+      if (body && 'why' in body) return failedWith(body.why);
+      return runServer({
+        ...{ processor, input, body, timeoutMs, stop, onRetry },
+        idempotencyKey: idempotencyKeyOf(step),
+        takeAnswer: (read) => takeAnswer(diagnosis.uid, read, stop),
+      });
+    };
+    return failingAlone(run(), stop);
   };
 }

@@ -1,4 +1,5 @@
 import { isObject, textAt } from '../../lib/std/json.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { PodReference, SeenPod } from '../../pipeline/api/named-pod.ts';
 import type { DriverContext } from '../../pipeline/diagnosis/driver-context.ts';
 import type { KubeClient } from '../../pipeline/kube/kube-client.ts';
@@ -20,7 +21,7 @@ import {
 import { withoutSecrets } from '../../pipeline/steps/without-secrets.ts';
 import { retried } from '../../pipeline/store/store-answer.ts';
 import type { TakeAnswer } from './large-answers.ts';
-import { API_WAIT_MS } from './limits.ts';
+import { API_WAIT_MS, LARGE_ANSWERS_MAX } from './limits.ts';
 
 type FindPod = NonNullable<DriverContext['findPod']>;
 
@@ -31,6 +32,8 @@ type FindPod = NonNullable<DriverContext['findPod']>;
 export class ApiPods {
   readonly #client: KubeClient;
   readonly #nodeName: string;
+  /** Lists that are in memory: not those of servers, which need not wait for the API server. */
+  readonly #listing = new Semaphore(LARGE_ANSWERS_MAX);
 
   constructor(client: KubeClient, nodeName: string) {
     this.#client = client;
@@ -44,8 +47,11 @@ export class ApiPods {
       const path = processor.way === 'http' && !processor.address ? processor.path : '';
       if (path === POD_LIST.path) {
         const ending = stopWithin(step.restMs, stop);
-        const taking = takeAnswer(diagnosis.uid, () => this.#list(limitOf(step)), ending);
-        return failingAlone(taking, ending);
+        const take = async () => {
+          const list = await this.#list(limitOf(step));
+          return takeAnswer(diagnosis.uid, () => list, ending);
+        };
+        return failingAlone(this.#listing.run(take, ending), ending);
       }
       const detail = path === POD_DETAIL.path ? await this.#detail(step) : undefined;
       return detail ?? runOther(step);

@@ -10,7 +10,7 @@ type ReadStored = (path: string) => Promise<ReadFile | undefined>;
  * are in memory as a whole. They are read twice: a request begins with its length.
  */
 export async function inputBody(
-  { diagnosis: { uid }, input, largeInput = [] }: StepToRun,
+  { diagnosis: { uid }, input, stop, largeInput = [] }: StepToRun,
   readFile: ReadStored,
 ): Promise<RequestBody | { readonly why: string }> {
   const isLarge = new Set(largeInput.map(({ key }) => key));
@@ -28,7 +28,10 @@ export async function inputBody(
   };
   try {
     let bytes = 0;
-    for await (const piece of piecesOf()) bytes += piece.length;
+    for await (const piece of piecesOf()) {
+      stop.throwIfAborted();
+      bytes += piece.length;
+    }
     return { bytes, pieces: piecesOf };
   } catch (error) {
     if (error instanceof ResultReadError) return { why: error.message };

@@ -50,6 +50,7 @@ export function limitedResults(
         const linked = await tried(linkTo(path, folder, uid, file));
         return linked.ok ? linked : results.store(uid, file, bytes);
       }),
+    remove: (uid) => oneAtATime.run(() => results.remove(uid)),
     // The list of the agent lacks Diagnoses whose steps it requests later: they store nothing before this ends.
     retain: (uids) => oneAtATime.run(() => results.retain(uids)),
   };

@@ -5,6 +5,7 @@ import type { ExecutorHandlers } from '../../pipeline/channel/connect-to-agent.t
 import type { Hello } from '../../pipeline/channel/messages.ts';
 import { withLargeResults } from '../../pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../../pipeline/operations/catalogue.ts';
+import { usesResult } from '../../pipeline/operations/run-operation.ts';
 import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { type StepListener, stepHosts } from '../local-node/step-host.ts';
@@ -37,7 +38,10 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
   const atOnce = new Semaphore(LARGE_STEPS_MAX);
   return {
     // The policy judges the whole input, with what an agent has put into files.
-    runStep: withLargeResults(guardedSteps(steps, { policy, nodeName }), largeResults, atOnce),
+    runStep: withLargeResults(guardedSteps(steps, { policy, nodeName }), largeResults, {
+      atOnce,
+      uses: usesResult,
+    }),
     findPod: podLookup(withHost),
     earlierActionsFor: earlierRecords(withHost, stop),
     largeResults,

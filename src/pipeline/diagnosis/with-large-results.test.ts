@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { step } from '../../../test/synthetic-channel.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { StepInput } from '../steps/operation-result.ts';
 import type { RunStep } from '../steps/step-to-run.ts';
 import { fileOf, largeResultsInMemory } from './large-results.ts';
@@ -65,4 +66,28 @@ test('a step fails if a large result cannot be read or stored, and its record st
     message: 'its results cannot be stored: disk full',
     record,
   });
+});
+
+test('a step that uses no large result does not wait for one that does', async () => {
+  const results = largeResultsInMemory();
+  const { uid } = step().diagnosis;
+  const file = fileOf('large', LARGE);
+  await results.store(uid, file, LARGE);
+  const largeInput = [{ key: 'large', file }];
+  const keys: unknown[] = [];
+  const run = withLargeResults(
+    ({ input }) => {
+      keys.push(Object.keys(input));
+      return input.large === undefined
+        ? Promise.resolve({ succeeded: true, results: {} })
+        : new Promise(() => {});
+    },
+    results,
+    { atOnce: new Semaphore(1), uses: ({ way }) => way === 'script' },
+  );
+  const script = { way: 'script', script: 'cat', argKeys: [], timeoutSeconds: 30 } as const;
+  void run(step({ largeInput, processor: script }));
+  await expect.poll(() => keys).toEqual([['key', 'large']]);
+  expect(await run(step({ largeInput }))).toEqual({ succeeded: true, results: {} });
+  expect(keys).toEqual([['key', 'large'], ['key']]);
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Semaphore } from '../../lib/std/semaphore.ts';
+import type { Processor } from '../api/processor-of.ts';
 import { failedWith, type LargeResult, type OperationResult } from '../steps/operation-result.ts';
 import { failingAlone, type RunStep, stopWithin } from '../steps/step-to-run.ts';
 import { completeResults, fileOf, type LargeResults } from './large-results.ts';
@@ -14,14 +15,15 @@ import { bytesOf } from './with-record.ts';
 /**
  * Runs steps where the files with large results are: a step gets those of earlier steps in full, and its
  * own become files. The driver of the Diagnosis passes only their names. `atOnce` limits the steps that
- * have large results of earlier ones in memory.
+ * have large results of earlier ones in memory; one that uses none of them does not wait.
  */
 export function withLargeResults(
   run: RunStep,
   results: Pick<LargeResults, 'read' | 'store'>,
-  atOnce = new Semaphore(LARGE_STEPS_MAX),
+  { atOnce = new Semaphore(LARGE_STEPS_MAX), uses = () => true }: LargeResultOptions = {},
 ): RunStep {
-  return async ({ largeInput = [], ...step }) => {
+  return async ({ largeInput: given = [], ...step }) => {
+    const largeInput = given.filter(({ key }) => uses(step.processor, key));
     const { uid } = step.diagnosis;
     const runWith = async (input: typeof step.input) => {
       const outcome = await run({ ...step, input });
@@ -29,13 +31,19 @@ export function withLargeResults(
     };
     if (largeInput.length === 0) return runWith(step.input);
     const runComplete = async () => {
-      const given = { operationResults: step.input, largeResults: largeInput };
-      const complete = await completeResults(uid, given, results);
+      const listed = { operationResults: step.input, largeResults: largeInput };
+      const complete = await completeResults(uid, listed, results);
       return complete.ok ? runWith(complete.value) : failedWith(complete.why);
     };
     const ending = stopWithin(step.restMs, step.stop);
     return failingAlone(atOnce.run(runComplete, ending), ending);
   };
+}
+
+interface LargeResultOptions {
+  readonly atOnce?: Semaphore;
+  /** Whether a processor uses the result with this key. */
+  readonly uses?: (processor: Processor, key: string) => boolean;
 }
 
 /** The result with the names of large values, which are in files then. */

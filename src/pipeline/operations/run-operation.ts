@@ -59,6 +59,14 @@ export function ownProcessor(processor: Processor): OwnProcessor | undefined {
   return processors.find((each) => each.path === path);
 }
 
+/** Whether an Operation may use a result of an earlier step: ours declare what they use. */
+export function usesResult(processor: Processor, key: string): boolean {
+  const own = ownProcessor(processor);
+  if (!own) return true;
+  const { reads, readsElse = [], mayRead = [], unused = {} } = own;
+  return key in unused || [...reads, ...readsElse, ...mayRead].includes(key);
+}
+
 /** The result, with a word on what somebody gave and nothing here uses: they may rely on it. */
 export function noteUnused(
   { unused = {}, writes }: Pick<OwnProcessor, 'unused' | 'writes'>,

@@ -126,6 +126,8 @@ function answerOf(asked: Asked, signals: readonly AbortSignal[]): Promise<Exchan
   else request.end(sent);
   // A signal may live as long as the time limit of the step, and would keep what was sent and received.
   return promise.finally(() => {
+    // A server may answer before it has read everything, and then read no more.
+    request.destroy();
     for (const signal of signals) signal.removeEventListener('abort', end);
   });
 }

@@ -55,6 +55,26 @@ test('what is sent is one flat JSON object, and says so', async () => {
   expect(seen).toEqual({ method: 'POST', path: '/p?q=1', type, body: '{"a":"1"}' });
 });
 
+test('nothing more is sent to a server that has answered before it read everything', async () => {
+  const { url } = await serve((request, response) => {
+    request.pause();
+    response.end('{}');
+  });
+  let hasEnded = false;
+  const pieces = async function* pieces() {
+    try {
+      for (;;) yield Buffer.alloc(64 * 1024);
+    } finally {
+      hasEnded = true;
+    }
+  };
+  const body = { bytes: 2 ** 40, pieces };
+  const limits = exchangeLimits(60_000, new AbortController().signal);
+  const asked = { url: new URL(url), method: 'POST', body } as const;
+  expect(await runExchange(asked, limits)).toMatchObject({ status: 200 });
+  await expect.poll(() => hasEnded).toBe(true);
+});
+
 describe('an answer that came is judged, and never asked for again', () => {
   test.each([
     ['an empty object', 200, '{}', { succeeded: true, results: {} }],
