@@ -78,7 +78,7 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     writeFileSync(never, `${manifest.trimEnd()}\n  recovery: Never\n`);
     const refused = await node.kubediag('run', '-f', never, '--yes', '--node-name', 'my-node');
     expect(refused.code).toBe(3);
-    expect(refused.stdout).toMatch(/^Result: +Refused\n/);
+    expect(refused.stdout).toMatch(/^Result: +Found\n/);
     expect(refused.stdout).toContain('refused: spec.recovery is Never');
     expect(mountChanges(before, mountTables(node.inside))).toEqual([]);
   });

@@ -4,7 +4,7 @@
  */
 export const RESULTS = {
   Repaired: 'every action succeeded, and a check afterwards confirmed it',
-  Found: 'something was found, and not repaired',
+  Found: 'something was found, and not repaired, for example because spec.recovery is Never',
   NothingFound: 'none of the faults in question is present',
   Completed: 'the graph ran to its end; none of its steps diagnoses a fault',
   WaitingForApproval: 'nothing is changed until spec.approvedPlan names status.plan',

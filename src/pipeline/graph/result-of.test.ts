@@ -77,6 +77,29 @@ const ROWS: readonly Row[] = [
     { ...ALL_FAILED, findings: [FINDING], actions: [{ state: 'refused' }] },
   ],
   [
+    'may never repair what it found',
+    'Found',
+    {
+      ...ALL_FAILED,
+      findings: [FINDING],
+      actions: [{ state: 'refused' }],
+      steps: [failed('Refused')],
+    },
+    { recovery: 'Never' },
+  ],
+  [
+    'repaired before recovery was Never',
+    'Refused',
+    { ...ALL_FAILED, findings: [FINDING], actions: [DONE], steps: [failed('Refused')] },
+    { recovery: 'Never' },
+  ],
+  [
+    'may never repair, found nothing, and was refused a script',
+    'Refused',
+    { ...ALL_FAILED, steps: [failed('Refused')] },
+    { recovery: 'Never' },
+  ],
+  [
     'was refused on one path, and went another',
     'Refused',
     { ...WALKED, steps: [failed('Refused')] },

@@ -12,13 +12,14 @@ import type { DiagnosisResult } from '../api/results.ts';
  * 2. It was cancelled: Cancelled.
  * 3. It ended before its graph did (deadline, missing object, no space): Error.
  * 4. An action failed or had no effect: Error.
- * 5. A step or an action was refused: Refused.
- * 6. An action is done: Repaired.
- * 7. There are findings: Found.
- * 8. A fault could not be judged: Error.
- * 9. Steps checked for faults, found none, and no other step failed: NothingFound.
- * 10. A path succeeded: Completed.
- * 11. Error.
+ * 5. There are findings, no action is done, and spec.recovery is Never: Found.
+ * 6. A step or an action was refused: Refused.
+ * 7. An action is done: Repaired.
+ * 8. There are findings: Found.
+ * 9. A fault could not be judged: Error.
+ * 10. Steps checked for faults, found none, and no other step failed: NothingFound.
+ * 11. A path succeeded: Completed.
+ * 12. Error.
  */
 export function resultOf(spec: unknown, status: unknown): DiagnosisResult | undefined {
   const phase = textAt(status, 'phase');
@@ -32,7 +33,7 @@ export function resultOf(spec: unknown, status: unknown): DiagnosisResult | unde
     if (reasons.includes('DiagnosisCancelled')) return 'Cancelled';
     if (!reasons.includes('AllPathsFailed')) return 'Error';
   }
-  return resultOfSteps(status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
+  return resultOfSteps(spec, status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
 }
 
 /** The status with its result. */
@@ -51,16 +52,19 @@ export function isPlanWaiting(spec: unknown, status: unknown): boolean {
 }
 
 /** What a completed graph says about the node; undefined if it says nothing. */
-function resultOfSteps(status: unknown): DiagnosisResult | undefined {
+function resultOfSteps(spec: unknown, status: unknown): DiagnosisResult | undefined {
   const actions = (listAt(status, 'actions') ?? []).map((each) => textAt(each, 'state'));
   const failed = (listAt(status, 'steps') ?? []).filter(
     (each) => textAt(each, 'outcome') === 'Failed',
   );
   const reasons = failed.map((each) => textAt(each, 'reason'));
   if (actions.includes('failed') || actions.includes('no-effect')) return 'Error';
+  const hasFindings = (listAt(status, 'findings') ?? []).length > 0;
+  if (hasFindings && !actions.includes('done') && textAt(spec, 'recovery') === 'Never')
+    return 'Found';
   if (actions.includes('refused') || reasons.includes('Refused')) return 'Refused';
   if (actions.includes('done')) return 'Repaired';
-  if ((listAt(status, 'findings') ?? []).length > 0) return 'Found';
+  if (hasFindings) return 'Found';
   if (reasons.includes('Unknown')) return 'Error';
   const isWhole = fieldAt(status, 'stepsNotListed') === undefined;
   const isClear = reasons.length > 0 && reasons.every((reason) => reason === 'NothingFound');
