@@ -23,7 +23,8 @@ const [FIRST, SECOND] = ['4f0c'.repeat(16), '9b1e'.repeat(16)];
 const HEALTHZ = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/healthz' } as const;
 
 function nodeWith(change: (maker: NodeMaker) => void = () => {}, pid = 812): NodeMaker {
-  const words = ['/usr/bin/kubelet', '--read-only-port=10255'];
+  const socket = '--container-runtime-endpoint=unix:///run/containerd/containerd.sock';
+  const words = ['/usr/bin/kubelet', '--read-only-port=10255', socket];
   const maker = makeProcess(makeProc(new NodeMaker(), [pid]), { pid, words });
   makeFolder(maker, `/proc/${pid}/root`, '/var/lib/kubelet');
   maker.link(`/proc/${pid}/fd/1`, '/var/log/kubelet.log');
@@ -308,6 +309,37 @@ test('tables alone show a kubelet that is gone; a reader finds the next one', as
   const found = await probeAfter(PROBE_SEARCH_MS - 2000);
   expect(found.digest).toMatch(/^kubelet=900\//);
   expect(found.asked).toContain('folder');
+});
+
+/** A node with a container runtime in this state of a process. */
+function withRuntime(pid: number, state = 'S') {
+  return nodeWith((maker) => {
+    const runtime = { ...PROCESS, pid, name: 'containerd', startTime: '400' };
+    maker.set('processes', { all: 'processes' }, { answer: [runtime] });
+    const stat = `${pid} (containerd) ${state} 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 9 0 400 19362 1\n`;
+    maker.file(`/proc/${pid}/stat`, stat);
+    maker.file('/proc/812/fdinfo/2', 'pos:\t100\nflags:\t02101\n');
+  });
+}
+
+test('tables alone show a runtime that was stopped, and one that is gone', async () => {
+  const { become, probeAfter } = countedNode();
+  become(withRuntime(700));
+  const { digest } = await probeAfter(0);
+  expect(digest).toMatch(/ runtime=700\/400 /);
+  become(withRuntime(700, 'T'));
+  expect(await probeAfter(2000)).toMatchObject({
+    digest: expect.stringContaining(' runtime=700/400T '),
+    asked: [],
+  });
+  become(withRuntime(700).missing('file', '/proc/700/stat'));
+  expect(await probeAfter(2000)).toMatchObject({
+    digest: expect.stringContaining(' runtime=gone '),
+    asked: [],
+  });
+  // The next one has another pid.
+  become(withRuntime(701).missing('file', '/proc/700/stat'));
+  expect((await probeAfter(PROBE_READER_REST_MS)).digest).toMatch(/ runtime=701\/400 /);
 });
 
 test('where to read is found again only after a while', async () => {

@@ -5,10 +5,17 @@ import { health, healthIn } from '../evidence/kubelet/health.ts';
 import { type Kubelet, kubelet, podsPathOf } from '../evidence/kubelet/kubelet.ts';
 import { pagesOf } from '../evidence/kubelet/kubelet-page.ts';
 import { resolvConfPaths } from '../evidence/kubelet/resolv-conf.ts';
+import { processes } from '../evidence/processes/processes.ts';
+import { runtimeProcesses } from '../evidence/services/runtime-service.ts';
 import { resolvePath } from '../evidence/text/file-path.ts';
 import { LEFTOVER_PATTERN } from '../evidence/volumes/leftover-names.ts';
 import { attempt, type Snapshot, type SnapshotOptions } from '../model/evidence.ts';
-import { type KubeletPage, type NodeReader, originOf } from '../model/node-reader.ts';
+import {
+  type KubeletPage,
+  type NodeReader,
+  originOf,
+  type ProcessEntry,
+} from '../model/node-reader.ts';
 import { originText } from '../model/origin.ts';
 import type { QuickReader } from '../model/quick-reader.ts';
 import { PROBE_NEW_PLACES_MS, PROBE_PLACES_MS } from './limits.ts';
@@ -37,9 +44,9 @@ export interface ProbedNode {
 }
 
 /**
- * The tables show the kubelet's state, its mounts, and whether one of its threads waits for a path. They
- * also show that its log has grown: then the quick reader reads the new lines, or a reader does, which
- * also asks for the health. The quick reader sees names and files. A read that fails is part of the
+ * The tables show the state of kubelet and runtime, the kubelet's mounts, and whether one of its threads
+ * waits for a path. They also show that its log has grown: then the quick reader reads the new lines, or
+ * a reader does, which also asks for the health. The quick reader sees names and files. A read that fails is part of the
  * digest. Remembers where to read, because the search for the kubelet costs more than the rest.
  */
 export function createProbe(settings: SnapshotOptions = {}): Probe {
@@ -56,9 +63,9 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     places = found.known ? found.value : undefined;
     failure = found.known ? '' : found.error.failure;
   };
-  const read = async ({ tables, node }: ProbedNode, state: string) => {
+  const read = async ({ tables, node }: ProbedNode, isGone: boolean) => {
     const isOld = places && node.now().getTime() - places.foundMs >= places.validMs;
-    if (!places || isOld || state === GONE) await search(node);
+    if (!places || isOld || isGone) await search(node);
     if (places) {
       const [logState, healthz] = await Promise.all([
         log.read(tables, node, places.log),
@@ -72,10 +79,14 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
   return async (probed) => {
     const { tables } = probed;
     let state = await processState(tables, places?.here.process);
+    let runtime = await runtimeState(tables, places?.runtime);
     const reason = state === GONE ? 'gone' : await log.growth(probed, places?.log);
-    if (budget.take(reason, tables.now().getTime(), probed.checkedMs)) {
-      await read(probed, state);
+    // A runtime that ended was perhaps started again, and has another pid.
+    const due = reason === 'quiet' && runtime.includes(GONE) ? 'rest' : reason;
+    if (budget.take(due, tables.now().getTime(), probed.checkedMs)) {
+      await read(probed, state === GONE || runtime.includes(GONE));
       state = await processState(tables, places?.here.process);
+      runtime = await runtimeState(tables, places?.runtime);
     }
     if (!places) return `kubelet=${failure}`;
     const { process, root } = places.here;
@@ -89,7 +100,7 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     // The pid of a kubelet that is gone may be that of a container by now, with paths of its own.
     const quick = process && state === GONE ? undefined : probed.quick;
     const files = quick ? ` ${await watched.digest(quick, places.watched)}` : '';
-    return `kubelet=${state} mounts=${mounts} log=${log.news} ${asked} waits=${waiting}${files}`;
+    return `kubelet=${state} runtime=${runtime} mounts=${mounts} log=${log.news} ${asked} waits=${waiting}${files}`;
   };
 }
 
@@ -97,6 +108,7 @@ interface Places {
   readonly foundMs: number;
   readonly validMs: number;
   readonly here: Kubelet;
+  readonly runtime: readonly KnownProcess[];
   readonly log: KubeletLogPlaces;
   readonly watched: WatchedPlaces;
   /** The page that has shown the health of the kubelet; undefined if none has. */
@@ -115,10 +127,20 @@ async function findPlaces(snapshot: Snapshot): Promise<Places> {
     foundMs: snapshot.node.now().getTime(),
     validMs: healthPage && isLasting(log) ? PROBE_PLACES_MS : PROBE_NEW_PLACES_MS,
     here,
+    runtime: await findRuntime(snapshot, here),
     log,
     watched: await findWatched(snapshot, here),
     healthPage,
   };
+}
+
+async function findRuntime(
+  snapshot: Snapshot,
+  { runtimeSocket }: Kubelet,
+): Promise<readonly KnownProcess[]> {
+  const all = await attempt(snapshot.of(processes));
+  if (!all.known || runtimeSocket === undefined) return [];
+  return runtimeProcesses(all.value, runtimeSocket);
 }
 
 async function findWatched(snapshot: Snapshot, here: Kubelet): Promise<WatchedPlaces> {
@@ -136,8 +158,18 @@ async function findWatched(snapshot: Snapshot, here: Kubelet): Promise<WatchedPl
 
 const GONE = 'gone';
 
+type KnownProcess = Pick<ProcessEntry, 'pid' | 'startTime'>;
+
+async function runtimeState(
+  node: NodeReader,
+  known: readonly KnownProcess[] = [],
+): Promise<string> {
+  const states = await Promise.all(known.map((process) => processState(node, process)));
+  return states.join(',');
+}
+
 /** Its identity, and whether a signal has stopped it. */
-async function processState(node: NodeReader, known: Kubelet['process']): Promise<string> {
+async function processState(node: NodeReader, known: KnownProcess | undefined): Promise<string> {
   if (!known) return GONE;
   const stat = await attempt(node.ask('file', { path: `/proc/${known.pid}/stat` }));
   if (!stat.known) return stat.error.failure === 'missing' ? GONE : stat.error.failure;

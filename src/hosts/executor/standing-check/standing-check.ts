@@ -136,7 +136,7 @@ function goneBetween(before: NodeCheck | undefined, now: NodeCheck): string | un
   return before?.findings.find(({ id }) => !ids.has(id))?.fault;
 }
 
-// kubelet=812/1532 mounts=ab12 log=cd34 health=ok
+// kubelet=812/1532 runtime=640/311 mounts=ab12 log=cd34 health=ok
 function changedIn(before: string, now: string): string {
   const were = new Set(before.split(' '));
   const changed = now.split(' ').filter((part) => !were.has(part));

@@ -147,11 +147,7 @@ async function silentService(
   }
   const all = await snapshot.of(processes);
   const { program, names, units, folder } = serviceAt(socket);
-  // A runtime in a pod, such as Docker in Docker, is not the node's.
-  const own = all.filter(
-    ({ name, state, cgroups }) =>
-      names.includes(name) && state !== 'Z' && podOfCgroup(cgroups) === undefined,
-  );
+  const own = runtimeProcesses(all, socket);
   const unit = await serviceUnit(snapshot, { units, programs: names, files: [LOG_OF_CONTAINERD] });
   // The second call is last: a runtime that was restarted, or busy for a moment, answers by then.
   const again = await attempt(snapshot.node.ask('runtime', { socket, call: 'ListPodSandbox' }));
@@ -173,6 +169,18 @@ async function silentService(
     calls: [first.message, again.error.message],
     processes: own,
   };
+}
+
+/** The processes of the runtime. One in a pod, such as Docker in Docker, is not the node's. */
+export function runtimeProcesses(
+  all: readonly ProcessEntry[],
+  socket: string,
+): readonly ProcessEntry[] {
+  const { names } = serviceAt(socket);
+  return all.filter(
+    ({ name, state, cgroups }) =>
+      names.includes(name) && state !== 'Z' && podOfCgroup(cgroups) === undefined,
+  );
 }
 
 /** Why two calls give different results; undefined if they do not. */
