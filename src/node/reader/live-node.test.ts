@@ -118,6 +118,10 @@ describe('a reader that dies', () => {
       }
       await expect(node.ask('file', plain)).rejects.toMatchObject({ failure: 'failed' });
       expect(startsIn('dead')).toHaveLength(READERS_DEAD_MAX);
+      // The next check of a node that stays open tries again.
+      node.close();
+      await expect(node.ask('file', plain)).rejects.toMatchObject({ failure: 'failed' });
+      expect(startsIn('dead').length).toBeGreaterThan(READERS_DEAD_MAX);
     });
   });
 

@@ -107,8 +107,12 @@ export class LiveNode implements NodeReader {
     this.close();
   }
 
-  /** Abandons the readers and their questions. A later question starts a new reader. */
+  /**
+   * Abandons the readers and their questions. A later question starts a new reader, also if those of this
+   * check have all died: what killed them may be over.
+   */
   close(): void {
+    this.#deadInARow = 0;
     for (const { source, reject } of this.#leaveAll()) {
       reject(new ReadError('failed', source, 'the node was closed'));
     }
