@@ -13,7 +13,7 @@ const { shape: finding } = findingOf(line);
 
 const reportedFinding = z.object({
   ...finding,
-  since: time.describe('When a check of this agent found it first.').exactOptional(),
+  since: time.describe('When a check found it first.').exactOptional(),
   proof: z
     .array(proofOf(line))
     .max(REPORTED_PROOF_MAX)
@@ -56,12 +56,16 @@ export const nodeReportStatus = z
         unknowns: count.describe('What could not be determined.'),
       })
       .partial()
-      .describe('Number of findings by state, including those that are not listed.')
+      .describe(
+        'Number of findings. Those that a check could not list are counted in findings, but not by state.',
+      )
       .exactOptional(),
     findings: z
       .array(reportedFinding)
       .max(REPORTED_FINDINGS_MAX)
-      .describe('The findings of the last check, worst first.')
+      .describe(
+        'The findings of the last checks, worst first: one is gone after two checks without it.',
+      )
       .exactOptional(),
     findingsNotListed: count
       .describe('Number of findings left out, because the list has a limit.')
@@ -69,7 +73,7 @@ export const nodeReportStatus = z
     unknowns: z
       .array(unknown)
       .max(REPORTED_UNKNOWNS_MAX)
-      .describe('What the last check could not determine.')
+      .describe('What the last three checks could not determine.')
       .exactOptional(),
     unknownsNotListed: count
       .describe('Number of unknowns left out, because the list has a limit.')
@@ -78,7 +82,9 @@ export const nodeReportStatus = z
     runtimeVersion: line
       .describe('Container runtime with its version, for example containerd://1.6.20.')
       .exactOptional(),
-    kubediagVersion: line.describe('Version of the agent that checked the node.').exactOptional(),
+    kubediagVersion: line
+      .describe('Version of the executor that checked the node.')
+      .exactOptional(),
   })
   .describe('The last check of the node.');
 

@@ -221,11 +221,45 @@ describe('an agent', () => {
       reason: 'ExecutorSilent',
       message: 'The executor on this node has sent no check for 3m. See the logs of its container.',
     });
+    expect(report(server)).toMatchObject({ state: 'unknown', findings: [{ id: 'a1' }] });
     await check(finding());
     expect(condition(server)).toMatchObject({ status: 'True' });
+    expect(report(server)).toMatchObject({ state: 'active' });
     expect(metricsText(publisher.metrics.all())).toContain(
       'kubediag_node_check_duration_seconds_count 2',
     );
+  });
+
+  test('counts the first check after a silence, also one that could not judge a fault', async () => {
+    const server = apiServer();
+    const { check } = startAgent(server);
+    await check();
+    await vi.advanceTimersByTimeAsync(SILENT_MS);
+    expect(condition(server)).toMatchObject({ reason: 'ExecutorSilent' });
+    expect(report(server)).toMatchObject({ state: 'unknown' });
+    await check(unknown());
+    expect(condition(server)).toMatchObject({ status: 'Unknown', reason: 'CheckIncomplete' });
+    await vi.advanceTimersByTimeAsync(SILENT_MS);
+    await check();
+    expect(condition(server)).toMatchObject({ status: 'False' });
+    expect(report(server)).toMatchObject({ state: 'clear' });
+  });
+
+  test('has heartbeats while no check decides anything', async () => {
+    const server = apiServer();
+    const { check } = startAgent(server);
+    for (let at = 0; at < 3; at += 1) await check(unknown());
+    expect(condition(server)).toMatchObject({ reason: 'CheckIncomplete' });
+    const written = server.writes.length;
+    for (let at = 0; at < HEARTBEAT_MS / 10_000; at += 1) {
+      await check();
+      await check(unknown());
+    }
+    expect(server.writes.slice(written)).toEqual([`PATCH ${NODE}/status`]);
+    expect(condition(server)).toMatchObject({
+      reason: 'CheckIncomplete',
+      lastHeartbeatTime: expect.stringMatching(/^2026-11-16T10:05:/),
+    });
   });
 
   test('does not take a check twice for two', async () => {

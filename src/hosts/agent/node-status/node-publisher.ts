@@ -1,3 +1,4 @@
+import type { NodeReportStatus } from '../../../pipeline/api/node-report.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { STORE_WAIT_FIRST_MS } from '../../../pipeline/store/limits.ts';
 import { answerOf, longer, spread } from '../../../pipeline/store/store-answer.ts';
@@ -6,7 +7,7 @@ import { CheckMetrics } from './check-metrics.ts';
 import { eventsBetween, type FaultEvent } from './fault-events.ts';
 import { EVENTS_WAITING_MAX, HEARTBEAT_MS, REFUSED_MS, SILENT_MS } from './limits.ts';
 import type { NodeObjects, WrittenCondition } from './node-objects.ts';
-import { initialState, type NodeState, withCheck } from './node-state.ts';
+import { afterSilence, initialState, type NodeState, withCheck } from './node-state.ts';
 import {
   conditionOf,
   knownFindings,
@@ -45,6 +46,7 @@ export class NodePublisher {
   #events: readonly FaultEvent[] = [];
   #condition: WrittenCondition | undefined;
   #conditionWritten: Written | undefined;
+  #report: NodeReportStatus | undefined;
   #reportWritten: Written | undefined;
   #heardMs: number;
   /** There is something that was not yet tried to publish. */
@@ -99,6 +101,7 @@ export class NodePublisher {
     if (!report.ok) return report.error;
     this.#condition = node.value;
     const { value = {} } = report;
+    this.#report = value;
     const known = knownFindings(value, this.#nowMs());
     this.#state = initialState(known, (value.findingsNotListed ?? 0) > 0);
     if (this.#early) this.#apply(this.#state, this.#early);
@@ -113,19 +116,26 @@ export class NodePublisher {
   }
 
   /** Writes what is not yet written. Returns the first error; a later part is tried all the same. */
-  async #publish(state: NodeState): Promise<StoreError | undefined> {
-    const substance = substanceOf(reportOf(state));
+  async #publish(known: NodeState): Promise<StoreError | undefined> {
+    const isSilent = this.#nowMs() - this.#heardMs >= SILENT_MS;
+    if (isSilent) this.#state = afterSilence(known);
+    const report = isSilent ? silentReport(this.#report) : reportOf(known);
+    const substance = report ? substanceOf(report) : (this.#conditionWritten?.substance ?? '');
+    // What a check leaves as it was has heartbeats all the same: the agent and the executor are alive.
+    const standing = known.check ? this.#condition : undefined;
+    const condition = isSilent ? SILENT : (conditionOf(known) ?? standing);
     return [
-      await answerOf(this.#writeCondition(state, substance)),
+      await answerOf(this.#writeCondition(condition, substance)),
       // Before the report: an agent that starts reports no Event for what the report has.
       await answerOf(this.#writeEvents()),
-      await answerOf(this.#writeReport(state, substance)),
+      await answerOf(this.#writeReport(report, substance)),
     ].find((answer) => !answer.ok)?.error;
   }
 
-  async #writeCondition(state: NodeState, substance: string): Promise<void> {
-    const isSilent = this.#nowMs() - this.#heardMs >= SILENT_MS;
-    const condition = isSilent ? SILENT : conditionOf(state);
+  async #writeCondition(
+    condition: NodeFaultCondition | undefined,
+    substance: string,
+  ): Promise<void> {
     if (!condition) return;
     const last = this.#condition;
     const isChanged = condition.status !== last?.status || condition.reason !== last.reason;
@@ -152,10 +162,10 @@ export class NodePublisher {
     }
   }
 
-  async #writeReport(state: NodeState, substance: string): Promise<void> {
-    const report = reportOf(state);
+  async #writeReport(report: NodeReportStatus | undefined, substance: string): Promise<void> {
     if (!report || this.#isFresh(this.#reportWritten, substance)) return;
     await this.#options.objects.writeReport(report);
+    this.#report = report;
     this.#reportWritten = { substance, atMs: this.#nowMs() };
   }
 
@@ -187,6 +197,11 @@ export class NodePublisher {
     if (this.#options.stop.aborted) this.#wake();
     return promise;
   }
+}
+
+/** The last report, without its verdict: what it found may be gone by now, and more may be there. */
+function silentReport(last: NodeReportStatus | undefined): NodeReportStatus | undefined {
+  return last?.checkTime === undefined ? undefined : { ...last, state: 'unknown' };
 }
 
 const SILENT: NodeFaultCondition = {

@@ -40,6 +40,14 @@ describe('a finding', () => {
     );
   });
 
+  test('keeps its place beside others when every second check misses it', () => {
+    const both = checkOf(finding(), finding({ id: 'b2' }));
+    const others = checkOf(finding({ id: 'b2' }));
+    const seen = states([both, others, both, others, both]);
+    const order = seen.map(({ findings }) => [...findings.values()].map(({ id }) => id));
+    expect(order).toEqual(seen.map(() => ['a1', 'b2']));
+  });
+
   test('is neither raised nor cleared by an unknown', () => {
     const seen = states([FOUND, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, CLEAR, UNKNOWN, CLEAR]);
     expect(seen.map(({ findings }) => findings.size)).toEqual([1, 1, 1, 1, 1, 1, 1, 0]);

@@ -11,7 +11,8 @@ import {
 /**
  * What the checks of a node amount to. One check may miss what the next one sees, so: a finding
  * appears at once, is gone only after several checks without it, and an unknown changes nothing
- * before it lasts. Only a check that leaves nothing open says that a node has no fault. Times are of a clock that never goes back.
+ * before it lasts. Only a check that leaves nothing open says that a node has no fault. Times are of
+ * a clock that never goes back.
  */
 export interface NodeState {
   /** The newest check; undefined before the first one. */
@@ -85,9 +86,7 @@ export function withCheck(state: NodeState, check: NodeCheck, nowMs: number): No
   }
   return {
     check,
-    findings: new Map(
-      [...findings].toSorted(([, left], [, right]) => stateRank(left) - stateRank(right)),
-    ),
+    findings: new Map([...findings].toSorted(worstFirst(check))),
     gone: new Map([...gone].slice(-GONE_FINDINGS_MAX)),
     unknownChecks: new Map(
       [...unknownFaults(check)].map((fault) => [fault, (state.unknownChecks.get(fault) ?? 0) + 1]),
@@ -98,6 +97,19 @@ export function withCheck(state: NodeState, check: NodeCheck, nowMs: number): No
 }
 
 const STATES = ['damaged', 'active', 'latent'] as const;
+
+type Keyed = readonly [string, KnownFinding];
+
+/** The same order in every check, also of findings that a check has missed: it must not flap. */
+function worstFirst({ faults }: NodeCheck): (left: Keyed, right: Keyed) => number {
+  const places = new Map(faults.map(({ fault }, index) => [fault, index]));
+  const placeOf = ({ fault }: KnownFinding) => places.get(fault) ?? faults.length;
+  const name = ([key, { since }]: Keyed) => `${since} ${key}`;
+  return (left, right) =>
+    stateRank(left[1]) - stateRank(right[1]) ||
+    placeOf(left[1]) - placeOf(right[1]) ||
+    (name(left) < name(right) ? -1 : 1);
+}
 
 /** The worst state has the lowest rank. */
 export function stateRank({ state }: Pick<CheckedFinding, 'state'>): number {
@@ -186,6 +198,12 @@ function verdictOf(
   const clear = isComplete && completeChecksNeeded === 0 ? 'clear' : undefined;
   const verdict = isFound ? 'found' : isLasting ? 'unknown' : clear;
   return { incompleteChecks, completeChecksNeeded, verdict };
+}
+
+/** After a silence of the executor: the next check counts at once, whatever it says. */
+export function afterSilence(state: NodeState): NodeState {
+  const counts = { incompleteChecks: UNKNOWN_CHECKS - 1, completeChecksNeeded: 0 };
+  return { ...state, ...counts, verdict: undefined };
 }
 
 /** The faults that could not be judged for so long that it counts. */

@@ -28,12 +28,13 @@ export function nodeCheckOf(
     ...(kubelet.version === undefined ? {} : { kubeletVersion: line(kubelet.version) }),
     ...(runtime ? { runtimeVersion: line(`${runtime.name}://${runtime.version}`) } : {}),
     kubediagVersion,
-    faults: faults.slice(0, CHECKED_FAULTS_MAX).map(({ name, verdict, findings }) => {
-      const notListed = cut.filter(({ fault }) => fault === name).length;
+    // In the order of all faults, not in that of the report: the agent sorts findings by it.
+    faults: judged.slice(0, CHECKED_FAULTS_MAX).map(({ fault: { id }, verdict }) => {
+      const notListed = cut.filter(({ fault }) => fault === id).length;
       return {
-        fault: name,
-        verdict,
-        benign: findings.filter(({ state }) => state === 'benign').length,
+        fault: id,
+        verdict: verdict.state,
+        benign: verdict.findings.filter(({ state }) => state === 'benign').length,
         ...(notListed > 0 ? { notListed } : {}),
       };
     }),
