@@ -55,8 +55,9 @@ export class MatchingLines {
     else if (end > 0) this.#scan(end === text.length ? text : text.slice(0, end));
   }
 
-  end(): Matches {
-    if (this.#rest !== '') this.#scan(`${this.#rest}\n`);
+  /** A text that was cut ends within a line, which is left out. */
+  end(ends: 'whole' | 'cut' = 'whole'): Matches {
+    if (this.#rest !== '' && ends === 'whole') this.#scan(`${this.#rest}\n`);
     this.#rest = '';
     const lines = new Map<number, MatchingLine>();
     for (const { first, last } of this.#lines) {

@@ -11,7 +11,9 @@ export class LogNews {
   }
 
   add(lines: readonly string[], nowMs: number): void {
-    const known = (line: string) => nowMs - (this.#seenMs.get(line) ?? -Infinity) < PROBE_NEWS_MS;
+    // A clock that was set back must not make a line known for longer.
+    const known = (line: string) =>
+      Math.abs(nowMs - (this.#seenMs.get(line) ?? -Infinity)) < PROBE_NEWS_MS;
     const named = [...new Set(lines.map(withoutNumbers))];
     if (!named.every(known)) this.#count += 1;
     for (const line of named) {

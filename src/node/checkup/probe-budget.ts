@@ -1,4 +1,5 @@
 import {
+  PROBE_QUIET_REST_MS,
   PROBE_READER_EVERY_MS,
   PROBE_READER_REST_MS,
   PROBE_READERS_SAVED_MAX,
@@ -22,7 +23,7 @@ export class ProbeBudget {
     const isDue = {
       gone: passedMs >= PROBE_SEARCH_MS,
       grown: saved >= 1 || restMs >= PROBE_READER_REST_MS,
-      quiet: false,
+      quiet: restMs >= PROBE_QUIET_REST_MS,
       rest: restMs >= PROBE_READER_REST_MS,
     }[reason];
     if (!isDue) return false;

@@ -18,7 +18,8 @@ import {
 } from '../model/node-reader.ts';
 import { originText } from '../model/origin.ts';
 import type { QuickReader } from '../model/quick-reader.ts';
-import { PROBE_NEW_PLACES_MS, PROBE_PLACES_MS } from './limits.ts';
+import { MOUNTS_SHARE, PROBE_NEW_PLACES_MS, PROBE_PLACES_MS } from './limits.ts';
+import { Paced } from './paced.ts';
 import { ProbeBudget } from './probe-budget.ts';
 import { findLog, isLasting, type KubeletLogPlaces, ProbedLog } from './probed-log.ts';
 import { takeSnapshot } from './take-snapshot.ts';
@@ -49,10 +50,14 @@ export interface ProbedNode {
  * a reader does, which also asks for the health. The quick reader sees names and files. A read that fails is part of the
  * digest. Remembers where to read, because the search for the kubelet costs more than the rest.
  */
-export function createProbe(settings: SnapshotOptions = {}): Probe {
+export function createProbe(
+  settings: SnapshotOptions = {},
+  nowMs: () => number = () => performance.now(),
+): Probe {
   const budget = new ProbeBudget();
   const log = new ProbedLog();
-  const watched = new WatchedFiles();
+  const watched = new WatchedFiles(nowMs);
+  const mountTable = new Paced<string>(MOUNTS_SHARE, nowMs);
   let places: Places | undefined;
   let failure = '';
   let asked = '';
@@ -64,7 +69,8 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     failure = found.known ? '' : found.error.failure;
   };
   const read = async ({ tables, node }: ProbedNode, isGone: boolean) => {
-    const isOld = places && node.now().getTime() - places.foundMs >= places.validMs;
+    // A clock that was set back must not make them valid for longer.
+    const isOld = places && Math.abs(node.now().getTime() - places.foundMs) >= places.validMs;
     if (!places || isOld || isGone) await search(node);
     if (places) {
       const [logState, healthz] = await Promise.all([
@@ -91,7 +97,9 @@ export function createProbe(settings: SnapshotOptions = {}): Probe {
     if (!places) return `kubelet=${failure}`;
     const { process, root } = places.here;
     const [mounts, waitsNow] = await Promise.all([
-      mountsDigest(tables, state === GONE || !process ? 1 : process.pid, root),
+      mountTable.run(() =>
+        mountsDigest(tables, state === GONE || !process ? 1 : process.pid, root),
+      ),
       pathWaits(tables, process),
     ]);
     const lasting = [...waitsNow].filter((wait) => waits.has(wait)).toSorted();
@@ -199,8 +207,9 @@ async function pathWaits(
 async function mountsDigest(node: NodeReader, pid: number, root: string): Promise<string> {
   const read = await attempt(node.ask('file', { path: `/proc/${pid}/mountinfo` }));
   if (!read.known) return read.error.failure;
-  const lines = read.value.split('\n');
-  return digestOf(lines.filter((line) => unescapeOctal(line).includes(root)).join('\n'));
+  const isBelow = (line: string) =>
+    line.includes(root) || (line.includes('\\') && unescapeOctal(line).includes(root));
+  return digestOf(read.value.split('\n').filter(isBelow).join('\n'));
 }
 
 async function healthState(node: NodeReader, page: KubeletPage | undefined): Promise<string> {

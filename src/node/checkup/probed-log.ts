@@ -1,3 +1,4 @@
+import { bytesOf } from '../../lib/std/text-codec.ts';
 import { type Kubelet, kubelet } from '../evidence/kubelet/kubelet.ts';
 import { journalOf, logFiles } from '../evidence/logs/kubelet-log-files.ts';
 import { literalsOf, SIGNATURES } from '../evidence/logs/log-signatures.ts';
@@ -147,5 +148,10 @@ async function newLines(
   const answer = await quick?.ask({ names: [], files: [], logs: parts });
   // It does not say why it could read nothing of what was written.
   if (!answer || answer.logs.includes('')) return undefined;
-  return answer.logs.flatMap((text) => text.split('\n'));
+  return answer.logs.flatMap((text, index) => {
+    const [first = '', ...others] = text.split('\n');
+    // A part of a longer log begins within a line.
+    const isCut = bytesOf(text).length >= (parts[index]?.lastBytes ?? 0);
+    return isCut ? others : [first, ...others];
+  });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuickAnswer, QuickQuestion } from '../model/quick-reader.ts';
-import { WATCHED_SHARE } from './limits.ts';
+import { PACED_REST_MS_MAX, WATCHED_SHARE } from './limits.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 const POD = 'u1/volumes/example.com~disk';
@@ -51,10 +51,11 @@ test.each<[string, Seen, Seen, readonly string[]]>([
 test('names that take long are asked for less often', async () => {
   let nowMs = 0;
   let asked = 0;
+  let tookMs = 20;
   const quick = {
     ask: async () => {
       asked += 1;
-      nowMs += 20;
+      nowMs += tookMs;
       return { names: [''], files: [], logs: [] };
     },
   };
@@ -65,6 +66,10 @@ test('names that take long are asked for less often', async () => {
   expect(await watched.digest(quick, places)).toBe(first);
   expect(asked).toBe(1);
   nowMs += 1;
+  tookMs = 1_000;
   await watched.digest(quick, places);
   expect(asked).toBe(2);
+  nowMs += PACED_REST_MS_MAX;
+  await watched.digest(quick, places);
+  expect(asked).toBe(3);
 });

@@ -2,6 +2,7 @@ import { reachedLimit } from '../faults/checks.ts';
 import { kernelUses } from '../faults/index.ts';
 import type { NamePattern, QuickReader } from '../model/quick-reader.ts';
 import { WATCHED_SHARE } from './limits.ts';
+import { Paced } from './paced.ts';
 
 /** What no table of the kernel shows: names in directories, and files. */
 export interface WatchedPlaces {
@@ -16,23 +17,22 @@ const NUMBERS = kernelUses.flatMap(({ used, limit }) => [used.path, limit.path])
  * the kernel it has only which of its limits is reached, so that a node at work has one digest.
  */
 export class WatchedFiles {
-  readonly #nowMs: () => number;
+  readonly #paced: Paced<string>;
   readonly #versions = new Map<string, { readonly text: string; readonly version: number }>();
   #digest = '';
-  #nextMs = -Infinity;
 
-  constructor(nowMs: () => number = () => performance.now()) {
-    this.#nowMs = nowMs;
+  constructor(nowMs: () => number) {
+    this.#paced = new Paced(WATCHED_SHARE, nowMs);
+  }
+
+  /** A node with a thousand pods takes longer, and is then asked less often. */
+  digest(quick: QuickReader, places: WatchedPlaces): Promise<string> {
+    return this.#paced.run(() => this.#read(quick, places));
   }
 
   /** The digest before if there is no answer: a path that hangs is for a check to find. */
-  async digest(quick: QuickReader, { names, files }: WatchedPlaces): Promise<string> {
-    const begunMs = this.#nowMs();
-    if (begunMs < this.#nextMs) return this.#digest;
+  async #read(quick: QuickReader, { names, files }: WatchedPlaces): Promise<string> {
     const seen = await quick.ask({ names, files: [...NUMBERS, ...files], logs: [] });
-    const endMs = this.#nowMs();
-    // A node with a thousand pods takes longer, and is then asked less often.
-    this.#nextMs = endMs + (endMs - begunMs) / WATCHED_SHARE;
     if (!seen) return this.#digest;
     const limits = kernelUses.map((use, index) =>
       reachedLimit(use, seen.files[2 * index] ?? '', seen.files[2 * index + 1] ?? ''),

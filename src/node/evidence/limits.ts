@@ -83,6 +83,9 @@ export const METADATA_PODS_MAX = 1_000;
 /** The kubelet may still be removing a younger leftover. */
 export const METADATA_AGE_MS = 60_000;
 
+/** Something with a later time was written before the clock of the node was set back: its age is unknown. */
+export const FUTURE_MS = 60_000;
+
 /**
  * If the log continues this long after a pod cleanup began, the cleanup hangs. It normally starts
  * every two seconds.

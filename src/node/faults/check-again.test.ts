@@ -28,6 +28,11 @@ test.each([
     const begunMs = maker.clock.getTime();
     maker.clock = new Date(begunMs + ms - 1);
     expect(await verdictOn(fault, maker)).toMatchObject({ state: 'clear', checkAgainInMs: 1 });
+    maker.clock = new Date(begunMs - 24 * 3_600_000);
+    expect(await verdictOn(fault, maker)).toMatchObject({
+      state: 'unknown',
+      unknowns: [{ why: expect.stringContaining('the clock of the node was set back') }],
+    });
     maker.clock = new Date(begunMs + ms);
     const old = await verdictOn(fault, maker);
     expect(old.findings).toHaveLength(1);

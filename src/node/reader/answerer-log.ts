@@ -185,9 +185,10 @@ async function printJournal(
     },
   });
   if (!hasPrinted(result, bytes, sourceOf(asked))) return undefined;
-  const found = matching.end();
+  const isWhole = result.ended === 'exit';
+  const found = matching.end(isWhole ? 'whole' : 'cut');
   const { lines, first: last, last: first } = found;
-  const read = { bytesRead: bytes, isWhole: result.ended === 'exit', modifiedMs: null };
+  const read = { bytesRead: bytes, isWhole, modifiedMs: null };
   return answerOf(containing, { ...found, lines: lines.toReversed(), first, last }, read);
 }
 

@@ -20,7 +20,7 @@ const TABLE = /^\/proc\/\d+\/(?:stat|schedstat|mountinfo|fdinfo\/\d+)$/;
  * Answers a few questions in this process, without a reader: only from tables in /proc that the kernel
  * makes itself, so that no read can hang (ARCHITECTURE.md, "How a hung path is survived"). It refuses
  * all other questions, because they may touch a path that hangs, or the memory of a process. It reads
- * synchronously: a probe reads some hundred lines, and a thread of Node's pool costs more than a line.
+ * synchronously: a thread of Node's pool costs more than a line. A long mount table is read less often.
  */
 export class KernelTables implements NodeReader {
   readonly #root: string;

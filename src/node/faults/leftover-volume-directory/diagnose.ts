@@ -1,4 +1,5 @@
 import { counted } from '../../../lib/std/counted.ts';
+import { FUTURE_MS } from '../../evidence/limits.ts';
 import {
   isPile,
   isWorthReporting,
@@ -31,7 +32,7 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
   for (const folder of all.folders) {
     const facts = factsOf(folder, seen, all);
     if (facts.leftovers.length === 0) continue;
-    const unknown = unknownOf(folder, facts);
+    const unknown = unknownOf(folder, facts) ?? undatedIn(facts, all);
     if (unknown) unknowns.push(unknown);
     else if (isWorthReporting({ ...folder, leftovers: facts.leftovers }, all)) {
       findings.push(folderFinding(facts, stateOf(facts, all), all));
@@ -54,6 +55,19 @@ function oldEnoughInMs(
 
 function sooner(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right);
+}
+
+/** A directory whose leftovers are too young for a finding only by a clock that was wrong. */
+function undatedIn(
+  { folder, leftovers, oldestMs = 0 }: FolderFacts,
+  all: LeftoverFolders,
+): Unknown | undefined {
+  const aheadMs = oldestMs - all.now.getTime();
+  if (aheadMs <= FUTURE_MS || isWorthReporting({ ...folder, leftovers }, all)) return undefined;
+  const why =
+    `${folder.path} holds ${counted(leftovers.length, 'leftover directory', 'leftover directories')} ` +
+    'with a time in the future, so the age is not known: the clock of the node was set back';
+  return { why, subject: { podUid: folder.podUid, path: folder.path } };
 }
 
 /** Two names of one volume prove it alone: a teardown that is under way has one. */

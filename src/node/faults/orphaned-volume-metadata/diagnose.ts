@@ -1,3 +1,4 @@
+import { FUTURE_MS } from '../../evidence/limits.ts';
 import { entriesOf, type KubeletLog, type LogEntry } from '../../evidence/logs/log-entries.ts';
 import type { LeftMetadata, VolumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
 import type { Maybe } from '../../model/evidence.ts';
@@ -28,14 +29,15 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
     ({ freshForMs, life, podUid }) =>
       freshForMs === 0 || life.state === 'uncertain' || lastOf(complaints, podUid) !== undefined,
   );
+  const waiting = metadata.value.left.filter((each) => !left.includes(each));
   const clean = left.filter(({ life, hindrance }) => life.state === 'orphan' && !hindrance);
   const findings = clean.map((each) => findingOf(each, lastOf(complaints, each.podUid)));
   const unknowns = [
     ...left.filter((each) => !clean.includes(each)).map(unknownOf),
     ...unread.map(({ why, error }) => unknownWith(why, error)),
     ...(log.known ? [] : freshUnknowns(metadata.value.left, left, log.why)),
+    ...waiting.filter(({ ageMs }) => -ageMs > FUTURE_MS).map(undated),
   ];
-  const waiting = metadata.value.left.filter((each) => !left.includes(each));
   return verdictOf({
     findings,
     unknowns,
@@ -60,6 +62,11 @@ function freshUnknowns(
       why: `${each.folder}: left a moment ago, perhaps just being removed: ${why}`,
       subject: subjectOf(each),
     }));
+}
+
+function undated(left: LeftMetadata): Unknown {
+  const why = `${left.folder}: its time is in the future, so its age is not known: the clock of the node was set back`;
+  return { why, subject: subjectOf(left) };
 }
 
 function unknownOf(left: LeftMetadata): Unknown {
