@@ -223,7 +223,7 @@ describe('a function that is not run', () => {
     const stop = new AbortController().signal;
     const step = { function: processor, name: 'f', input: {}, timeoutMs: 1_000, stop };
     const message = messageIn(await runFunction(step, () => undefined));
-    expect(message).toContain('it needs python3, and this node has none');
+    expect(message).toContain('it needs python3, and there is none where kubediag runs');
     expect(messageIn(await runFunction(step, () => '/nowhere/python3'))).toContain('not started');
   });
 });

@@ -34,8 +34,8 @@ export async function runFunction(
   if (wrong !== undefined) return failedWith(wrong);
   const python = findPython();
   if (python === undefined) {
-    const why = 'the function was not run: it needs python3, and this node has none';
-    return failedWith(`${why}; install it, or write the step as a scriptRunner`);
+    const why = 'the function was not run: it needs python3, and there is none where kubediag runs';
+    return failedWith(`${why}; install it there, or write the step as a scriptRunner`);
   }
   try {
     // Readable for us alone, as mkdtemp makes it.

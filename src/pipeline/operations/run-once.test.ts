@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import { largeResultsInMemory } from '../diagnosis/large-results.ts';
 import type { OperationResult } from '../steps/operation-result.ts';
 import { runOnce } from './run-once.ts';
@@ -10,14 +11,19 @@ const DONE = { succeeded: true, results: { out: 'done' } } as const;
 function program(result: OperationResult = DONE) {
   const records = largeResultsInMemory();
   const stopping = new AbortController();
+  const starting = new Semaphore(1);
   const ran: string[] = [];
-  const run = (step: string, end: () => Promise<OperationResult> = async () => result) =>
+  /** Of a node of the graph, in this path. */
+  const run = (step: string, end: () => Promise<OperationResult> = async () => result, path = 0) =>
     runOnce(
       () => {
         ran.push(step);
         return end();
       },
-      { records, uid: UID, step, stop: stopping.signal },
+      {
+        ...{ records, uid: UID, starting, stop: stopping.signal },
+        ...{ purpose: step, step: `${step} ${path}` },
+      },
     );
   return { run, ran, records, stopping };
 }
@@ -43,6 +49,28 @@ test('a program whose process was killed is not run again, and the step says so'
       /^it was started at \d{4}-.* and interrupted when .*not run again/,
     ),
   });
+  expect(ran).toEqual(['one']);
+});
+
+test('a program that has ended runs again in another path, and an interrupted one does not', async () => {
+  const { run, ran } = program();
+  const failed = { succeeded: false, message: 'it ended with code 3' } as const;
+  expect(await run('one', async () => failed)).toEqual(failed);
+  expect(await run('one', undefined, 1)).toEqual(DONE);
+  void run('two', () => new Promise(() => {}));
+  await expect.poll(() => ran).toEqual(['one', 'one', 'two']);
+  for (const path of [0, 1, 2]) {
+    expect(await run('two', undefined, path)).toMatchObject({
+      message: expect.stringContaining('interrupted'),
+    });
+  }
+  expect(ran).toEqual(['one', 'one', 'two']);
+});
+
+test('of two requests for one step at the same time, one runs', async () => {
+  const { run, ran } = program();
+  const [first, second] = await Promise.all([run('one'), run('one')]);
+  expect([first, second]).toContainEqual(DONE);
   expect(ran).toEqual(['one']);
 });
 
@@ -81,7 +109,10 @@ test('a program that is stopped while its start is recorded does not start', asy
 test('a program does not start if its start cannot be recorded or looked up', async () => {
   const records = largeResultsInMemory();
   const broken = async () => ({ ok: false, why: 'disk full' }) as const;
-  const once = { uid: UID, step: 'one', stop: new AbortController().signal };
+  const once = {
+    ...{ uid: UID, purpose: 'one', step: 'one 0', starting: new Semaphore(1) },
+    stop: new AbortController().signal,
+  };
   for (const files of [
     { ...records, store: broken },
     { ...records, read: broken },

@@ -43,6 +43,7 @@ export function stepsOn(node: StepNode): RunStep {
   const reading = new Semaphore(READING_STEPS_MAX);
   const programs = new Semaphore(PROGRAM_STEPS_MAX);
   const exchanges = new Semaphore(EXCHANGES_MAX);
+  const starting = new Semaphore(1);
   return async (toRun) => {
     const { name, processor, diagnosis, input, restMs, purpose, stop: stopped, onRetry } = toRun;
     // The retries of an unreachable server take minutes, and the deadline may come first.
@@ -66,7 +67,8 @@ export function stepsOn(node: StepNode): RunStep {
       const step = { name, processor, input, isDryRun, limited, onRetry, idempotencyKey };
       const runNow = () => withHost(request, (host) => runOperation({ ...step, host }));
       if (!records || processor.way === 'http' || isDryRun) return runNow();
-      return runOnce(runNow, { records, uid: diagnosis.uid, step: idempotencyKey, stop });
+      const { uid } = diagnosis;
+      return runOnce(runNow, { records, uid, purpose, step: idempotencyKey, stop, starting });
     };
     const own = ownProcessor(processor);
     const isPlan = isDryRun || !(consent || mayAct(diagnosis.spec, diagnosis.status));
