@@ -11,6 +11,7 @@ import {
   POD_LIST,
   podObject,
 } from '../../pipeline/steps/pod-collectors.ts';
+import { isOwnPath } from '../../pipeline/steps/run-server.ts';
 import { podOfStep } from '../../pipeline/steps/step-input.ts';
 import {
   failingAlone,
@@ -44,7 +45,7 @@ export class ApiPods {
   collecting(runOther: RunStep, takeAnswer: TakeAnswer): RunStep {
     return async (step) => {
       const { processor, diagnosis, stop } = step;
-      const path = processor.way === 'http' && !processor.address ? processor.path : '';
+      const path = processor.way === 'http' && isOwnPath(processor) ? processor.path : '';
       if (path === POD_LIST.path) {
         const ending = stopWithin(step.restMs, stop);
         const take = async () => {

@@ -90,7 +90,7 @@ test('a file beyond the limits fails its step, and is not listed', async () => {
   const { store, files, at, results } = executor(10, 2);
   const other = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
   await results.store(other, '0'.repeat(32), 'abcd');
-  const why = expect.stringContaining('1 results of 4 bytes, and the limit is 2 results of 10');
+  const why = expect.stringContaining('1 file of 4 bytes, and the limit is 2 files of 10');
   expect(await store(CAPTURE)).toEqual({ ok: false, why });
   expect(files).toEqual([]);
   expect(existsSync(at())).toBe(false);

@@ -14,7 +14,7 @@ test('all results together have a limit of bytes and of files, which a removal m
   const [first = '', second = ''] = FILES;
   const results = limitedResults(join(folder, 'results'), 100, 3);
   expect(await results.store(one, first, 'x'.repeat(60))).toMatchObject({ ok: true });
-  const full = { ok: false, why: expect.stringContaining('1 results of 60 bytes') };
+  const full = { ok: false, why: expect.stringContaining('1 file of 60 bytes') };
   expect(await results.store(two, first, 'x'.repeat(41))).toEqual(full);
   const both = [
     results.store(two, first, 'x'.repeat(30)),
@@ -25,7 +25,8 @@ test('all results together have a limit of bytes and of files, which a removal m
   expect(await results.store(two, second, 'y')).toMatchObject({ ok: true });
   expect(await results.store(three, first, 'y')).toMatchObject({ ok: true });
   expect(await results.store(three, second, 'y')).toMatchObject({ ok: false });
-  expect(await results.read(two, second)).toEqual({ ok: true, value: 'y' });
+  expect(await results.store(two, second, 'z')).toMatchObject({ ok: true });
+  expect(await results.read(two, second)).toEqual({ ok: true, value: 'z' });
 });
 
 test('nothing is stored while results of deleted Diagnoses are removed', async () => {

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { prepareFolder, syncFolder, type Tried, tried } from '../../lib/state/state-folder.ts';
+import { counted } from '../../lib/std/counted.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import {
   type FolderResults,
@@ -31,22 +32,23 @@ export function limitedResults(
 ): LimitedResults {
   const results = largeResultsIn(folder);
   const oneAtATime = new Semaphore(1);
-  const within = (more: number, store: () => Promise<Tried<void>>) =>
+  const within = (path: string, more: number, store: () => Promise<Tried<void>>) =>
     oneAtATime.run(async (): Promise<Tried<void>> => {
-      const used = await tried(usageOf(folder));
+      const used = await tried(usageOf(folder, path));
       if (!used.ok) return used;
       const { files, bytes } = used.value;
       if (files < filesMax && bytes + more <= bytesMax) return store();
-      const why = `${folder} holds ${files} results of ${bytes} bytes, and the limit is ${filesMax} results of ${bytesMax} bytes`;
-      return { ok: false, why: `${why}; delete Diagnoses of this node with large results` };
+      const held = `${folder} holds ${counted(files, 'file')} of ${bytes} bytes`;
+      const limit = `the limit is ${counted(filesMax, 'file')} of ${bytesMax} bytes`;
+      return { ok: false, why: `${held}, and ${limit}; delete Diagnoses of this node` };
     });
   return {
     ...results,
     pathOf: (uid, file) => resultPath(folder, uid, file),
     store: (uid, file, content) =>
-      within(Buffer.byteLength(content), () => results.store(uid, file, content)),
+      within(`${uid}/${file}`, Buffer.byteLength(content), () => results.store(uid, file, content)),
     storeLink: (uid, file, { path, bytes }) =>
-      within(bytes.length, async () => {
+      within(`${uid}/${file}`, bytes.length, async () => {
         const linked = await tried(linkTo(path, folder, uid, file));
         return linked.ok ? linked : results.store(uid, file, bytes);
       }),
@@ -63,11 +65,13 @@ async function linkTo(from: string, folder: string, uid: string, file: string): 
   await syncFolder(dirname(path));
 }
 
-async function usageOf(folder: string) {
+/** Without the file that is replaced. */
+async function usageOf(folder: string, replaced: string) {
   await prepareFolder(folder);
   let [files, bytes] = [0, 0];
   for (const uid of readdirSync(folder)) {
     for (const file of readdirSync(join(folder, uid))) {
+      if (`${uid}/${file}` === replaced) continue;
       files += 1;
       bytes += lstatSync(join(folder, uid, file)).size;
     }

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { agentAt, executorAt, rawAgent, socketPath } from '../../../test/synthetic-channel.ts';
 import { frameOf } from './frames.ts';
-import { REQUESTS_MAX } from './limits.ts';
+import { REQUESTS_MAX, UNREAD_BYTES_MAX } from './limits.ts';
+import type { NodeCheck } from './node-check.ts';
 
 const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const FILE = '9b74c9897bac770ffc029102a200c5de';
@@ -17,6 +18,7 @@ const REQUEST = {
   purpose: 'u/1',
 };
 
+const STORE = { kind: 'store-result', uid: UID, file: FILE, text: 'x' };
 const withUid = (uid: string) => ({ ...REQUEST, diagnosis: { ...REQUEST.diagnosis, uid } });
 
 test.each([
@@ -29,8 +31,8 @@ test.each([
   ['a spec that decides more', { ...REQUEST, diagnosis: { ...REQUEST.diagnosis, spec: { x: 1 } } }],
   ['a Diagnosis that leads elsewhere', withUid('../../../etc')],
   ['a Diagnosis without a uid', withUid('')],
-  ['an id that leads elsewhere', { kind: 'read-result', uid: '../..', file: FILE }],
-  ['a file that leads elsewhere', { kind: 'read-result', uid: UID, file: '../journal.jsonl' }],
+  ['an id that leads elsewhere', { ...STORE, uid: '../..' }],
+  ['a file that leads elsewhere', { ...STORE, file: '../journal.jsonl' }],
   ['an offset before the file', { kind: 'read-file', path: 'collected/x', offset: -1 }],
   ['nothing', null],
 ])('the executor refuses a request with %s, and stays', async (_, request) => {
@@ -94,4 +96,35 @@ test('the executor does not follow a link from the place of the socket', async (
     .poll(() => executor.changes)
     .toEqual([{ state: 'gone', why: `${path} is not a socket` }]);
   expect(agent.isConnected()).toBe(false);
+});
+
+test('the executor connects again to an agent that closes connections at once', async () => {
+  const path = socketPath();
+  let refused = 0;
+  const server = createServer((socket) => {
+    refused += 1;
+    socket.destroy();
+  });
+  server.listen(path);
+  onTestFinished(() => void server.close());
+  executorAt(path);
+  await expect.poll(() => refused).toBeGreaterThan(4);
+});
+
+test('an agent that does not read gets no further check, and the newest one when it reads', async () => {
+  const { executor, socket, messages } = await rawAgent(socketPath());
+  const ids = Array.from({ length: 1_000 }, (_, index) => `${index}`.padStart(60, 'a'));
+  const findings = ids.map((id) => ({ fault: 'a-fault', id, state: 'latent' }) as const);
+  const checkAt = (time: string): NodeCheck => ({
+    ...{ time, durationMs: 1, kubediagVersion: '1.2.3', faults: [], unknowns: [], findings },
+  });
+  const heldBytes = () => process.memoryUsage().arrayBuffers;
+  socket.pause();
+  const before = heldBytes();
+  for (let at = 0; at < 1_000; at += 1) executor.publish(checkAt(`${at}`));
+  expect(heldBytes() - before).toBeLessThan(4 * UNREAD_BYTES_MAX);
+  socket.resume();
+  const last = () => messages.at(-1) as { readonly check?: NodeCheck } | undefined;
+  await expect.poll(() => last()?.check?.time).toBe('999');
+  expect(messages.length).toBeLessThan(500);
 });

@@ -7,7 +7,7 @@ import { Connection } from './connection.ts';
 import type { ExecutorWork, FileChunk } from './executor.ts';
 import { FrameError, type ReadFrame } from './frames.ts';
 import { RECONNECT_MS, REQUEST_BYTES_MAX, REQUESTS_MAX, UNREAD_BYTES_MAX } from './limits.ts';
-import type { FromExecutor, Hello } from './messages.ts';
+import type { Hello } from './messages.ts';
 import type { NodeCheck } from './node-check.ts';
 import { type ExecutorRequest, executorRequest, fromAgent } from './request-schema.ts';
 
@@ -51,7 +51,7 @@ class ExecutorEnd {
   /** Those of earlier connections too, until they have ended. */
   readonly #running = new Set<Promise<void>>();
   #runningBytes = 0;
-  #send: ((message: FromExecutor) => void) | undefined;
+  #publish: (() => void) | undefined;
   #lastCheck: NodeCheck | undefined;
 
   constructor(options: ConnectOptions) {
@@ -60,7 +60,7 @@ class ExecutorEnd {
 
   publish(check: NodeCheck): void {
     this.#lastCheck = check;
-    this.#send?.({ type: 'node-check', check });
+    this.#publish?.();
   }
 
   async run(): Promise<void> {
@@ -110,21 +110,29 @@ class ExecutorEnd {
     const { stop, hello, onAgent } = this.#options;
     const { promise, resolve } = Promise.withResolvers<string>();
     const requests = new Map<number, AbortController>();
+    let sentCheck: NodeCheck | undefined;
+    const publish = () => {
+      const check = this.#lastCheck;
+      if (!check || check === sentCheck || connection.isFull) return;
+      sentCheck = check;
+      connection.send({ type: 'node-check', check });
+    };
     const listener = {
       onMessage: (frame: ReadFrame) => this.#received(frame, requests, connection),
       onClose: resolve,
+      onDrain: publish,
     };
-    // An agent that does not read its answers gets no more of them: they would fill our memory.
+    // An agent that does not read gets no more answers, and no checks: they would fill our memory.
     const connection: Connection = new Connection(socket, listener, UNREAD_BYTES_MAX);
     const onStop = () => connection.close('the executor is shutting down');
     stop.addEventListener('abort', onStop);
     connection.send(await hello());
     if (stop.aborted) onStop();
     onAgent?.({ state: 'connected' });
-    this.#send = (message) => connection.send(message);
-    if (this.#lastCheck) this.publish(this.#lastCheck);
+    this.#publish = publish;
+    publish();
     const why = await promise;
-    this.#send = undefined;
+    this.#publish = undefined;
     stop.removeEventListener('abort', onStop);
     for (const request of requests.values()) request.abort(new Error('the agent is gone'));
     return why;

@@ -6,6 +6,8 @@ export interface ConnectionListener {
   readonly onMessage: (frame: ReadFrame) => void;
   /** Once, with the reason. */
   readonly onClose: (why: string) => void;
+  /** The other end has read what it was sent. */
+  readonly onDrain?: () => void;
 }
 
 /** One end of a connected socket: whole messages in both directions. */
@@ -29,9 +31,20 @@ export class Connection {
     this.#listener = listener;
     this.#unreadBytesMax = unreadBytesMax;
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
-    socket.on('drain', () => socket.resume());
+    socket.on('drain', () => {
+      socket.resume();
+      listener.onDrain?.();
+    });
     socket.on('error', (error) => this.close(messageOf(error)));
-    socket.on('close', () => this.close('the other end has closed the connection'));
+    const onClose = () => this.close('the other end has closed the connection');
+    socket.on('close', onClose);
+    // It was closed before anybody listened, and says so no more.
+    if (socket.destroyed) queueMicrotask(onClose);
+  }
+
+  /** Whether the other end does not read what it is sent. */
+  get isFull(): boolean {
+    return this.#socket.writableLength > this.#unreadBytesMax;
   }
 
   /** Throws a FrameError if the message is too large. Nothing happens on a closed connection. */
@@ -42,7 +55,7 @@ export class Connection {
   sendFrame(frame: Buffer): void {
     if (this.#isClosed) return;
     this.#socket.write(frame);
-    if (this.#socket.writableLength > this.#unreadBytesMax) this.#socket.pause();
+    if (this.isFull) this.#socket.pause();
   }
 
   close(why: string): void {

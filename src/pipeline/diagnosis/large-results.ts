@@ -97,6 +97,7 @@ export async function completeResults(
   stored: Pick<LargeResults, 'read'>,
 ): Promise<Tried<Readonly<Record<string, string>>>> {
   const complete: Record<string, string> = { ...operationResults };
+  let bytes = 0;
   for (const { key, file } of largeResults) {
     const text = await stored.read(uid, file);
     if (!text.ok) return { ok: false, why: `result ${key}: ${text.why}` };
@@ -104,6 +105,11 @@ export async function completeResults(
       const what = text.value === undefined ? 'is gone from the disk' : 'has changed on disk';
       const todo = 'check the disk and create a new Diagnosis';
       return { ok: false, why: `result ${key}: ${file} ${what}; ${todo}` };
+    }
+    bytes += Buffer.byteLength(text.value);
+    // Who lists them may be a program that was taken over.
+    if (bytes > RESULTS_COMPLETE_BYTES_MAX) {
+      return { ok: false, why: `results of more than ${RESULTS_COMPLETE_BYTES_MAX} bytes` };
     }
     complete[key] = text.value;
   }

@@ -4,7 +4,11 @@ import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { StepInput } from '../steps/operation-result.ts';
 import type { RunStep } from '../steps/step-to-run.ts';
 import { fileOf, largeResultsInMemory } from './large-results.ts';
-import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
+import {
+  RESULT_SHOWN_BYTES_MAX,
+  RESULTS_COMPLETE_BYTES_MAX,
+  RESULTS_SHOWN_BYTES_MAX,
+} from './limits.ts';
 import { withLargeResults } from './with-large-results.ts';
 
 const LARGE = 'x'.repeat(RESULT_SHOWN_BYTES_MAX + 1);
@@ -90,4 +94,37 @@ test('a step that uses no large result does not wait for one that does', async (
   await expect.poll(() => keys).toEqual([['key', 'large']]);
   expect(await run(step({ largeInput }))).toEqual({ succeeded: true, results: {} });
   expect(keys).toEqual([['key', 'large'], ['key']]);
+});
+
+test('a step that waits for others has the rest of its time only', async () => {
+  const results = largeResultsInMemory();
+  const file = fileOf('large', LARGE);
+  await results.store(step().diagnosis.uid, file, LARGE);
+  const atOnce = new Semaphore(1);
+  const free = Promise.withResolvers<void>();
+  void atOnce.run(() => free.promise);
+  const run = withLargeResults(
+    async ({ stop }) => {
+      await expect.poll(() => stop.aborted).toBe(true);
+      return { succeeded: true, results: {} };
+    },
+    results,
+    { atOnce },
+  );
+  const running = run(step({ restMs: 500, largeInput: [{ key: 'large', file }] }));
+  free.resolve();
+  expect(await running).toMatchObject({ succeeded: true });
+});
+
+test('a step fails if large results of earlier steps are too large together', async () => {
+  const results = largeResultsInMemory();
+  const text = 'x'.repeat(RESULTS_COMPLETE_BYTES_MAX / 2 + 1);
+  const keys = ['one', 'two'];
+  for (const key of keys) await results.store(step().diagnosis.uid, fileOf(key, text), text);
+  const largeInput = keys.map((key) => ({ key, file: fileOf(key, text) }));
+  const run = withLargeResults(() => expect.fail('it was run'), results);
+  expect(await run(step({ largeInput }))).toMatchObject({
+    succeeded: false,
+    message: `results of more than ${RESULTS_COMPLETE_BYTES_MAX} bytes`,
+  });
 });

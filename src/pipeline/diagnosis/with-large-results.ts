@@ -25,17 +25,18 @@ export function withLargeResults(
   return async ({ largeInput: given = [], ...step }) => {
     const largeInput = given.filter(({ key }) => uses(step.processor, key));
     const { uid } = step.diagnosis;
-    const runWith = async (input: typeof step.input) => {
-      const outcome = await run({ ...step, input });
+    const runWith = async (input: typeof step.input, stop: AbortSignal) => {
+      const outcome = await run({ ...step, input, stop });
       return 'wanted' in outcome ? outcome : storeLarge(uid, outcome, results);
     };
-    if (largeInput.length === 0) return runWith(step.input);
+    if (largeInput.length === 0) return runWith(step.input, step.stop);
+    // The time that it waits for others is part of its time.
+    const ending = stopWithin(step.restMs, step.stop);
     const runComplete = async () => {
       const listed = { operationResults: step.input, largeResults: largeInput };
       const complete = await completeResults(uid, listed, results);
-      return complete.ok ? runWith(complete.value) : failedWith(complete.why);
+      return complete.ok ? runWith(complete.value, ending) : failedWith(complete.why);
     };
-    const ending = stopWithin(step.restMs, step.stop);
     return failingAlone(atOnce.run(runComplete, ending), ending);
   };
 }
