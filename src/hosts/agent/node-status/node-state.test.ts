@@ -40,7 +40,7 @@ describe('a finding', () => {
     );
   });
 
-  test('keeps its place beside others when every second check misses it', () => {
+  test('stays in its place beside others when every second check misses it', () => {
     const both = checkOf(finding(), finding({ id: 'b2' }));
     const others = checkOf(finding({ id: 'b2' }));
     const seen = states([both, others, both, others, both]);
