@@ -12,7 +12,8 @@ export function printable(text: string): string {
 }
 
 /**
- * Control characters, lone surrogates, line separators, and all that is not seen but changes what
- * is: marks that turn the direction of writing, soft hyphens, joiners and spaces of no width.
+ * Control characters, lone surrogates, line separators, two code points that are no characters, and all
+ * that is not seen but changes what is: marks that turn the direction of writing, soft hyphens, joiners
+ * and spaces of no width.
  */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/gu;

@@ -12,8 +12,11 @@ export const WATCH_GRACE_MS = 30_000;
 /** The server sends a bookmark every minute; a connection that is silent for longer is dead. */
 export const WATCH_IDLE_MS = 150_000;
 
-/** One answer: a page of objects. A page that is larger is asked for again in smaller parts. */
-export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/**
+ * One answer: a page of objects. A page that is larger is asked for again in smaller parts. In memory an
+ * answer is several times as large, and an agent has 128 MiB.
+ */
+export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** One watch event: an object with its managed fields, which etcd limits to 1.5 MiB. */
 export const EVENT_BYTES_MAX = 4 * 1024 * 1024;

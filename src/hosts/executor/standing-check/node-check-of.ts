@@ -1,4 +1,5 @@
 import { cutText } from '../../../lib/std/cut-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
 import type { Judged } from '../../../node/checkup/judge-faults.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
 import { FINDING_STATES, type Step, type Subject } from '../../../node/model/finding.ts';
@@ -102,8 +103,11 @@ function unknownsOf({ fault, verdict }: Judged): NodeCheck['unknowns'] {
   return [...listed, { fault: fault.id, message }];
 }
 
-/** The length that `cutText` adds fits into the rest. */
+/**
+ * The length that `cutText` adds fits into the rest. Names of files may hold any byte, and the API
+ * server accepts no control characters in what is applied.
+ */
 function line(text: string): string {
   const NOTE_CHARACTERS = 32;
-  return cutText(text, REPORTED_TEXT_MAX - NOTE_CHARACTERS).slice(0, REPORTED_TEXT_MAX);
+  return cutText(printable(text), REPORTED_TEXT_MAX - NOTE_CHARACTERS).slice(0, REPORTED_TEXT_MAX);
 }
