@@ -7,7 +7,7 @@ import { driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
 import type { Driven, DriverContext } from '../src/pipeline/diagnosis/driver-context.ts';
 import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
 import { LARGE_STEPS_MAX } from '../src/pipeline/diagnosis/limits.ts';
-import { storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
+import { type SeenBuiltIns, storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
 import { withLargeResults } from '../src/pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../src/pipeline/operations/catalogue.ts';
 import type { RunStep, StepOutcome, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
@@ -33,6 +33,7 @@ export class SyntheticWalk {
   store: Store = openMemoryStore();
   largeResults = largeResultsInMemory();
   now = () => new Date();
+  builtIns: SeenBuiltIns = builtIns;
   /** What the driver takes nodes other than node-1 for. */
   otherNodes: 'elsewhere' | 'unknown' = 'unknown';
   /** As on a cluster: a controller assigns, and the driver writes `status` only. */
@@ -52,7 +53,7 @@ export class SyntheticWalk {
   get context(): DriverContext {
     return {
       store: this.store,
-      lookup: storeLookup(this.store, async () => builtIns),
+      lookup: storeLookup(this.store, async () => this.builtIns),
       largeResults: this.largeResults,
       targetOf: ({ nodeName = 'node-1' }) =>
         nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },

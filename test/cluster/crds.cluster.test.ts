@@ -208,7 +208,7 @@ it('takes every status that a walk through a graph writes', async () => {
     hash: undefined,
     nodeName: 'my-node',
     set,
-    hasOperation: (name) => name !== 'missing',
+    whyMissing: (name) => (name === 'missing' ? 'Operation missing not found' : undefined),
     arrivalMs: 0,
     now: new Date(),
   };

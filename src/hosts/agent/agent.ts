@@ -8,13 +8,12 @@ import {
   type ListeningExecutor,
   listenForExecutor,
 } from '../../pipeline/channel/listen-for-executor.ts';
-import { storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
+import { type SeenBuiltIns, storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { inClusterAccess, type KubeAccess } from '../../pipeline/kube/kube-access.ts';
 import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
 import { kubeStore } from '../../pipeline/kube/kube-store.ts';
 import { keepLease, Lease } from '../../pipeline/kube/lease.ts';
-import type { BuiltIns } from '../../pipeline/steps/built-ins.ts';
 import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { StoreError } from '../../pipeline/store/store-error.ts';
@@ -30,6 +29,7 @@ import { largeAnswers } from './large-answers.ts';
 import {
   API_SILENT_MS,
   EXECUTOR_ABSENT_MS,
+  EXECUTOR_START_MS,
   IN_FLIGHT_MAX,
   LEASE_RENEW_MS,
   LEASE_SECONDS,
@@ -78,6 +78,7 @@ export async function runAgent(
       onError: (message) => listener.onMessage(`node status: ${message}`),
       stop,
     });
+    let agent: Agent | undefined;
     const executor = await listenForExecutor({
       socketPath,
       nodeName,
@@ -86,9 +87,11 @@ export async function runAgent(
         const isThere = change.state === 'connected';
         const what = isThere ? `connected, version ${change.version}` : `gone: ${change.why}`;
         listener.onMessage(`executor: ${what}`);
+        if (isThere) agent?.wakeWaiting();
       },
     });
-    await new Agent(options, contact, { executor, status }, stop, listener).run();
+    agent = new Agent(options, contact, { executor, status }, stop, listener);
+    await agent.run();
     return undefined;
   } catch (error) {
     if (!isListenError(error)) throw error;
@@ -184,6 +187,11 @@ class Agent {
     }
   }
 
+  /** A Diagnosis may wait for the built-in Operations of an executor. */
+  wakeWaiting(): void {
+    this.#runner.wakeWaiting();
+  }
+
   /** Drives the Diagnoses of this node. A controller deletes them and assigns them to nodes. */
   #runnerHere(): Runner {
     const { nodeName } = this.#options;
@@ -226,10 +234,10 @@ class Agent {
     });
   }
 
-  /** Empty without an executor, so that a Diagnosis of a built-in OperationSet does not wait for ever. */
-  async #builtIns(): Promise<BuiltIns> {
-    const none: BuiltIns = { operations: new Map(), operationSets: new Map() };
-    return (await inTime(this.#executor.builtIns(), this.#stop)) ?? none;
+  /** Those of an executor that has connected once; until then a Diagnosis says what it waits for. */
+  async #builtIns(): Promise<SeenBuiltIns> {
+    const known = await inTime(this.#executor.builtIns(), EXECUTOR_START_MS, this.#stop);
+    return known ?? { unknown: `the executor of node ${this.#options.nodeName} is not connected` };
   }
 
   #howToFetch(uid: string, file: string, accessKey: string): string {
@@ -275,11 +283,15 @@ class Agent {
   }
 }
 
-/** Undefined if an executor does not answer for so long that it counts as absent. */
-async function inTime<T>(answer: Promise<T>, stop: AbortSignal): Promise<T | undefined> {
+/** Undefined if there is no answer of an executor within this time. */
+async function inTime<T>(
+  answer: Promise<T>,
+  limitMs: number,
+  stop: AbortSignal,
+): Promise<T | undefined> {
   const waiting = new AbortController();
   const ending = AbortSignal.any([waiting.signal, stop]);
-  const late = sleepUntilStopped(EXECUTOR_ABSENT_MS, ending, { ref: false });
+  const late = sleepUntilStopped(limitMs, ending, { ref: false });
   try {
     return await Promise.race([answer, late.then(() => undefined)]);
   } finally {
@@ -304,10 +316,8 @@ function withoutWaiting(
       retained = Promise.all([retained, results.retain(uids)]);
     },
     store: async (uid, file, text) => {
-      const isRetained = await inTime(
-        retained.then(() => true),
-        stop,
-      );
+      const isDone = retained.then(() => true);
+      const isRetained = await inTime(isDone, EXECUTOR_ABSENT_MS, stop);
       if (isRetained) return results.store(uid, file, text);
       return {
         ok: false,

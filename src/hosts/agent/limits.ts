@@ -8,8 +8,11 @@ export const API_SILENT_MS = 90_000;
 /** How long a step waits for an API server that is away: longer than one takes to restart. */
 export const API_WAIT_MS = 60_000;
 
-/** How long an agent without an executor waits before built-in Operations count as missing. */
+/** How long a result waits for an executor that is away. */
 export const EXECUTOR_ABSENT_MS = 60_000;
+
+/** How long an agent that has just started waits for the executor to connect before it says so. */
+export const EXECUTOR_START_MS = 5_000;
 
 /** Equal messages within this time are logged once. */
 export const LOG_REPEAT_MS = 60_000;

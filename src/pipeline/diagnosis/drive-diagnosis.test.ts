@@ -255,6 +255,37 @@ test('reports an OperationSet that is missing or not ready', async () => {
   expect(await reasonOf(wrong)).toBe('OperationSetNotReady');
 });
 
+test('says that nobody knows the built-in ones while there is no executor', async () => {
+  const walk = await walkOf('a');
+  walk.builtIns = { unknown: 'the executor of node web-3 is not connected' };
+  const { lookup } = walk.context;
+  expect(await lookup.operation('a')).toMatchObject({ state: 'ready' });
+  for (const seen of [await lookup.operation('none'), await lookup.set('none')]) {
+    expect(seen).toMatchObject({
+      why: expect.stringMatching(/unknown whether a built-in one has: the executor of node web-3/),
+    });
+  }
+  await walk.change({ operationSet: 'none' });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  walk.now = () => new Date(Date.now() + 61_000);
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect((await walk.status()).conditions?.at(-1)?.message).toContain('web-3 is not connected');
+});
+
+test('a step that the old deadline has ended runs again if the deadline was extended meanwhile', async () => {
+  const walk = await walkOf('a', { deadlineSeconds: 1 });
+  const start = Date.now();
+  walk.now = () => new Date(start + (walk.ran.length === 0 ? 0 : 5_000));
+  walk.acts.set('a', async () => {
+    if (walk.ran.length > 1) return { succeeded: true, results: {} };
+    await walk.change({ deadlineSeconds: 600 });
+    return { succeeded: false, message: 'stopped' };
+  });
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'a']);
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
 test('an edited graph ends the Diagnosis, and an edited label does not', async () => {
   const walk = await walkOf('ab');
   const object = await walk.stored();

@@ -11,13 +11,22 @@ import { type StepOutcome, stopWithin } from '../steps/step-to-run.ts';
 import type { ObjectKey, StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
+import { keyOf } from '../store/stored-object.ts';
 import { waitingFor, waitsForApproval, withOtherApproval } from './approval.ts';
 import { type Assignment, hashOf, isAssigned } from './assign.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
+import type { SeenOperation } from './operation-lookup.ts';
 import { purposeOf } from './purpose.ts';
 import { isUnstorable, storeResult } from './store-result.ts';
+
 import { askAgainAt, restMs } from './time-left.ts';
-import { reportRetry, withMissingActions, writeFailure, written } from './write-status.ts';
+import {
+  reportRetry,
+  whyInvalid,
+  withMissingActions,
+  writeFailure,
+  written,
+} from './write-status.ts';
 
 /**
  * Drives one Diagnosis until it ends or has to wait. The checkpoint is stored before its step runs; the
@@ -59,11 +68,11 @@ type Next = Assignment & { readonly status: DiagnosisStatus } & (
 
 type NextStep = Next & { readonly kind: 'run' };
 
-/** The graph, and the processor of the step at the checkpoint. */
+/** The graph, and the Operation of the step at the checkpoint. */
 interface StepAt {
   readonly set: SeenSet;
   readonly checkpoint?: DiagnosisStatus['checkpoint'];
-  readonly processor?: Processor | undefined;
+  readonly operation?: SeenOperation | undefined;
 }
 
 class Drive {
@@ -94,6 +103,7 @@ class Drive {
       const outcome = await this.#run(current, next);
       const isCut = !('succeeded' in outcome && outcome.succeeded);
       if (shutdown.aborted && isCut) break;
+      if (isCut && (await this.#hasMoreTime(current, next))) return 'changed';
       const stored =
         'wanted' in outcome
           ? await this.#save(current, this.#waiting(current, next, outcome))
@@ -129,10 +139,10 @@ class Drive {
       const step = await retried(() => this.#stepAt(spec, status, last), this.#context);
       if (!step.ok) return this.interrupted(step.error);
       last = step.value;
-      const { set, processor } = last;
+      const { set, operation } = last;
       const now = this.#now();
-      const hasOperation = () => processor !== undefined;
-      const seen = { spec: asked, status, hash, nodeName, set, pod, hasOperation, now, arrivalMs };
+      const whyMissing = () => (operation?.state === 'missing' ? operation.why : undefined);
+      const seen = { spec: asked, status, hash, nodeName, set, pod, whyMissing, now, arrivalMs };
       const decision = decideNext(seen);
       if (decision.kind === 'save') {
         status = decision.status;
@@ -158,9 +168,10 @@ class Drive {
         const againAt = askAgainAt(spec, status, now, arrivalMs);
         return { kind: 'waits', why, againAt, spec, status, hash };
       }
-      if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
+      if (decision.kind !== 'run' || operation?.state !== 'ready' || set.state !== 'ready') {
         throw new Error('the next step has no processor');
       }
+      const { processor } = operation;
       return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
     }
   }
@@ -189,8 +200,7 @@ class Drive {
     if (set.state !== 'ready' || !checkpoint) return { set };
     if (last?.checkpoint === checkpoint) return last;
     const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
-    const processor = operation ? await lookup.operation(operation) : undefined;
-    return { set, checkpoint, processor };
+    return { set, checkpoint, operation: operation ? await lookup.operation(operation) : undefined };
   }
 
   /** The object after the writes, or why the Diagnosis must be read and decided again. */
@@ -220,7 +230,7 @@ class Drive {
       if (reason === 'NotFound') return 'gone';
       if (!isUnstorable(answer.error)) return this.interrupted(answer.error);
       // Such as one with a spec of the largest size.
-      const failed = await writeFailure(current, this.#context);
+      const failed = await writeFailure(current, this.#context, whyInvalid(answer.error));
       if (failed.ok || failed.error.reason === 'Conflict') return 'changed';
       return this.interrupted(failed.error);
     }
@@ -252,6 +262,16 @@ class Drive {
       stop: this.#stop,
       onRetry: (retry) => void reportRetry(object, retry, this.#context),
     });
+  }
+
+  /** The step had the deadline of its start, which has passed; the Diagnosis has a later one by now. */
+  async #hasMoreTime(object: StoredObject, { spec, status }: NextStep): Promise<boolean> {
+    const now = this.#now();
+    if (restMs(spec, status, now) > 0) return false;
+    const { store } = this.#context;
+    const found = await retried(() => store.get(keyOf(object)), this.#context);
+    if (!found.ok || found.value?.metadata.uid !== object.metadata.uid) return false;
+    return restMs(found.value.spec as DiagnosisSpec, status, now) > 0;
   }
 
   #waiting({ metadata }: StoredObject, next: NextStep, request: ApprovalRequest) {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { storeWith } from '../../../test/store-with.ts';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { Store } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
 import { StoreError, type StoreErrorReason } from '../store/store-error.ts';
@@ -133,7 +134,10 @@ test.each(WRITES)('killed at write %i, the next agent goes on with that step', a
   }
 });
 
-test('a result is stored when the right to write comes back, and its step runs once', async () => {
+test.each([
+  'Forbidden',
+  'BadRequest',
+] as const)('a result whose write is refused as %s is stored later, and its step runs once', async (reason) => {
   const walk = await walkOnCluster();
   const { store } = walk;
   let refusals = 2;
@@ -141,7 +145,7 @@ test('a result is stored when the right to write comes back, and its step runs o
     updateStatus: async (object) => {
       if (walk.ran.length === 2 && refusals > 0) {
         refusals -= 1;
-        throw new StoreError('Forbidden', 'not now');
+        throw new StoreError(reason, 'not now');
       }
       return store.updateStatus(object);
     },
@@ -149,6 +153,32 @@ test('a result is stored when the right to write comes back, and its step runs o
   await new Agent(walk, refusing).end();
   expect(walk.ran).toEqual(['a', 'b', 'c', 'd']);
   expect(walk.errors).toEqual(['not now', 'not now']);
+});
+
+test('a status that the server calls invalid ends the Diagnosis with the words of the server', async () => {
+  const walk = await walkOnCluster();
+  const { store } = walk;
+  for (const isRefused of [
+    ({ operationResults }: DiagnosisStatus) => operationResults !== undefined,
+    ({ steps }: DiagnosisStatus) => steps !== undefined,
+  ]) {
+    const refusing = storeWith(store, {
+      updateStatus: async (object) => {
+        if (!isRefused(object.status ?? {})) return store.updateStatus(object);
+        throw new StoreError('Invalid', 'status.result: Unsupported value: "New"');
+      },
+    });
+    const agent = new Agent(walk, refusing);
+    agents.push(agent);
+    while ((await walk.status()).phase !== 'Failed') await sleep(2);
+    const { conditions, steps } = await walk.status();
+    expect(JSON.stringify([conditions, steps])).toContain('Unsupported value: \\"New\\"');
+    expect(walk.ran).toEqual(['a']);
+    await agent.stop();
+    walk.ran.length = 0;
+    await walk.delete();
+    await walk.diagnosis();
+  }
 });
 
 test('a graph that changes between two steps ends the Diagnosis, though the first is in memory', async () => {

@@ -7,14 +7,21 @@ import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
 import type { BuiltIns } from '../steps/built-ins.ts';
 import { AGENT_PORT } from '../steps/limits.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoredObject } from '../store/store.ts';
 import { GRAPHS_CACHED_MAX } from './limits.ts';
+
+export type SeenOperation =
+  | { readonly state: 'missing'; readonly why: string }
+  | { readonly state: 'ready'; readonly processor: Processor };
+
+/** The built-in ones, or why nobody can say now which there are. */
+export type SeenBuiltIns = BuiltIns | { readonly unknown: string };
 
 /** The OperationSets and Operations of Diagnoses, by name. */
 export interface OperationLookup {
   /** With the hash of the graph that a Diagnosis began with: that graph is not read again. */
   readonly set: (name: string, begunWith?: string) => Promise<SeenSet>;
-  readonly operation: (name: string) => Promise<Processor | undefined>;
+  readonly operation: (name: string) => Promise<SeenOperation>;
   /** This OperationSet, or any, may have changed. */
   readonly forget?: (name?: string) => void;
 }
@@ -31,7 +38,7 @@ interface LookupOptions {
 /** Stored objects first, then built-in ones. */
 export function storeLookup(
   store: Pick<Store, 'get'>,
-  builtIns: () => Promise<BuiltIns>,
+  builtIns: () => Promise<SeenBuiltIns>,
   { isHere = () => false, isWatched = false }: LookupOptions = {},
 ): OperationLookup {
   const graphs = new Map<string, SeenSet & { readonly version: string }>();
@@ -40,9 +47,9 @@ export function storeLookup(
       const last = graphs.get(name);
       if (isWatched && last?.state === 'ready' && last.hash === begunWith) return last;
       const stored = await store.get({ kind: 'OperationSet', name });
-      const list =
-        (stored?.spec.adjacencyList as readonly GraphNode[] | undefined) ??
-        (await builtIns()).operationSets.get(name);
+      const own = stored ? { operationSets: new Map([[name, listOf(stored)]]) } : await builtIns();
+      if ('unknown' in own) return { state: 'not-ready', why: whyUnknown(own.unknown) };
+      const list = own.operationSets.get(name);
       if (!list) return { state: 'missing' };
       const { uid = 'own', generation = 0 } = stored?.metadata ?? {};
       const version = `${uid} ${generation}`;
@@ -59,10 +66,30 @@ export function storeLookup(
     },
     operation: async (name) => {
       const stored = await store.get({ kind: 'Operation', name });
-      if (!stored) return (await builtIns()).operations.get(name);
-      return withoutOwnAddress(processorOf(stored.spec as OperationSpec), isHere);
+      if (stored) {
+        const processor = processorOf(stored.spec as OperationSpec);
+        return seenOperation(name, withoutOwnAddress(processor, isHere));
+      }
+      const builtIn = await builtIns();
+      if ('unknown' in builtIn) {
+        return { state: 'missing', why: `Operation ${name}: ${whyUnknown(builtIn.unknown)}` };
+      }
+      return seenOperation(name, builtIn.operations.get(name));
     },
   };
+}
+
+export function seenOperation(name: string, processor: Processor | undefined): SeenOperation {
+  if (processor) return { state: 'ready', processor };
+  return { state: 'missing', why: `Operation ${name} not found` };
+}
+
+function listOf({ spec }: StoredObject): readonly GraphNode[] {
+  return spec.adjacencyList as readonly GraphNode[];
+}
+
+function whyUnknown(why: string): string {
+  return `no object has this name, and it is unknown whether a built-in one has: ${why}`;
 }
 
 /** A processor without an address is built in, and is called directly. */

@@ -84,8 +84,8 @@ export class Runner {
     };
     shutdown.addEventListener('abort', onShutdown, { once: true });
     const wake = {
-      onList: async () => this.#wakeWaiting(),
-      onEvent: () => this.#wakeWaiting(),
+      onList: async () => this.wakeWaiting(),
+      onEvent: () => this.wakeWaiting(),
       onError,
       stop: shutdown,
     };
@@ -98,11 +98,11 @@ export class Runner {
       ...wake,
       onList: async () => {
         lookup.forget?.();
-        this.#wakeWaiting();
+        this.wakeWaiting();
       },
       onEvent: ({ object }: ObjectEvent) => {
         lookup.forget?.(object.metadata.name);
-        this.#wakeWaiting();
+        this.wakeWaiting();
       },
     };
     await Promise.all([
@@ -185,7 +185,7 @@ export class Runner {
   }
 
   /** What a Diagnosis waits for may be there now; if not it waits on. */
-  #wakeWaiting(): void {
+  wakeWaiting(): void {
     for (const entry of this.#entries.values()) {
       if (entry.running) entry.isStale = true;
       else if (!entry.hasEnded) this.#enqueue(entry);

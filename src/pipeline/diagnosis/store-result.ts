@@ -16,7 +16,7 @@ import { RESULTS_COMPLETE_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts
 import { restMs } from './time-left.ts';
 import { type Surplus, surplusIn } from './with-large-results.ts';
 import { bytesOf, withRecord } from './with-record.ts';
-import { bareFailure, isAtSameStep, written } from './write-status.ts';
+import { bareFailure, isAtSameStep, whyInvalid, written } from './write-status.ts';
 
 /**
  * Writes the result of the step at the checkpoint together with the next checkpoint. If somebody else
@@ -31,48 +31,54 @@ export async function storeResult(
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
   const { store, now = () => new Date() } = context;
   const key = keyOf(begun);
+  let refused: StoreError | undefined;
   // Each takes less space than the one before.
-  const attempts = [
-    (object: StoredObject) => afterResult(object, result, paths, context),
-    (object: StoredObject) => {
-      const message = `the Diagnosis with its results would exceed ${OBJECT_BYTES_MAX} bytes`;
-      return afterResult(object, failedWith(message), paths, context);
-    },
-    async (object: StoredObject) => bareFailure(object, now()),
+  const attempts: readonly ((object: StoredObject) => Promise<DiagnosisStatus>)[] = [
+    (object) => afterResult(object, result, paths, context),
+    (object) => afterResult(object, failedWith(whyUnstorable(refused)), paths, context),
   ];
   let current = begun;
   let waitMs = STORE_WAIT_FIRST_MS;
   for (let attempt = 0; ; ) {
-    const status = await attempts[attempt]?.(current);
-    if (!status) return 'interrupted';
+    const next = attempts[attempt];
+    const status = next ? await next(current) : bareFailure(current, now(), whyInvalid(refused));
     const ended = result.succeeded ? status : endedEarly(current, status, now(), stop.aborted);
     const { spec, metadata } = current;
     const observed = withResult(spec, { ...ended, observedGeneration: metadata.generation });
-    const next = { ...current, status: observed };
-    const answer = await written(() => store.updateStatus(next), context);
+    const object = { ...current, status: observed };
+    const answer = await written(() => store.updateStatus(object), context);
     if (answer.ok) return answer.value;
-    if (isUnstorable(answer.error)) attempt += 1;
-    else if (answer.error.reason === 'NotFound') return 'gone';
-    else if (answer.error.reason === 'Conflict') {
+    const { reason, message } = answer.error;
+    if (reason === 'NotFound') return 'gone';
+    if (isUnstorable(answer.error) && attempt < attempts.length) {
+      attempt += 1;
+      refused = answer.error;
+    } else if (reason === 'Conflict') {
       const again = await retried(() => store.get(key), context);
       if (!again.ok) return 'interrupted';
       if (again.value?.metadata.uid !== begun.metadata.uid) return 'gone';
       // Another writer has run this step too; its result counts.
       if (!isAtSameStep(begun, again.value)) return 'changed';
       current = again.value;
-    } else if (answer.error.reason === 'Forbidden') {
-      // Rights can come back, and the step must not run again for want of them.
-      context.onError?.(answer.error.message);
+    } else if (reason === 'Damaged') return 'interrupted';
+    else {
+      // Rights can come back, and a webhook can change its mind: the step must not run again until then.
+      context.onError?.(message);
       await sleepUntilStopped(waitMs, context.shutdown);
       if (context.shutdown.aborted) return 'interrupted';
       waitMs = longer(waitMs);
-    } else return 'interrupted';
+    }
   }
 }
 
 /** A smaller or plainer object may still be stored. */
 export function isUnstorable({ reason }: StoreError): boolean {
   return reason === 'RequestEntityTooLarge' || reason === 'Invalid';
+}
+
+function whyUnstorable(refused: StoreError | undefined): string {
+  const tooLarge = `the Diagnosis with its results would exceed ${OBJECT_BYTES_MAX} bytes`;
+  return whyInvalid(refused) ?? tooLarge;
 }
 
 /** A step that was aborted says nothing about its path: the Diagnosis ends with it. */

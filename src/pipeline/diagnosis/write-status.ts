@@ -9,6 +9,7 @@ import { withResult } from '../graph/result-of.ts';
 import type { Retry } from '../steps/run-http.ts';
 import type { ObjectKey, Store, StoredObject } from '../store/store.ts';
 import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
+import type { StoreError } from '../store/store-error.ts';
 import { keyOf, nameOf } from '../store/stored-object.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
 import { purposeOf } from './purpose.ts';
@@ -34,6 +35,12 @@ export function writeFailure(
   const { store, now = () => new Date() } = context;
   const failed = { ...object, status: bareFailure(object, now(), message) };
   return written(() => store.updateStatus(failed), context);
+}
+
+/** Such as a server whose CustomResourceDefinitions are older than this agent. */
+export function whyInvalid(error: StoreError | undefined): string | undefined {
+  if (error?.reason !== 'Invalid') return undefined;
+  return cutSentence(`the status was refused: ${error.message}`, STEP_MESSAGE_CHARACTERS_MAX);
 }
 
 export function bareFailure(

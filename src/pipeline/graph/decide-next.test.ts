@@ -37,10 +37,14 @@ function seenWith(changes: Partial<SeenDiagnosis> = {}): SeenDiagnosis {
     hash: undefined,
     nodeName: 'my-node',
     set: setOf(BRANCHED),
-    hasOperation: () => true,
+    whyMissing: () => undefined,
     now: new Date(START),
     ...changes,
   };
+}
+
+function onlyMissing(...names: readonly string[]): SeenDiagnosis['whyMissing'] {
+  return (name) => (names.includes(name) ? `Operation ${name} not found` : undefined);
 }
 
 /** Drives a Diagnosis as a host does it, and gives what was run and how it ended. */
@@ -176,13 +180,13 @@ const later = (seen: SeenDiagnosis): SeenDiagnosis =>
   seen.status.startTime ? { ...seen, now: new Date(START + 60_000) } : seen;
 
 test('waits for an Operation that is applied later', () => {
-  const { ran, waits } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good);
+  const { ran, waits } = driven(seenWith({ whyMissing: onlyMissing('b') }), good);
   expect(ran).toEqual(['a']);
   expect(waits).toBe('Operation b not found');
 });
 
 test('does not wait where no object can arrive', () => {
-  const alone = { arrivalMs: 0, hasOperation: (name: string) => name !== 'b' };
+  const alone = { arrivalMs: 0, whyMissing: onlyMissing('b') };
   expect(driven(seenWith(alone), good).ran).toEqual(['a', 'd', 'e']);
   const { status } = driven(seenWith({ arrivalMs: 0, set: { state: 'missing' } }), good);
   expect(conditionsOf(status)).toContain('OperationSetNotFound OperationSetNotFound');
@@ -191,11 +195,11 @@ test('does not wait where no object can arrive', () => {
 });
 
 test('a missing Operation fails its path, not the Diagnosis', () => {
-  const { ran, status } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good, later);
+  const { ran, status } = driven(seenWith({ whyMissing: onlyMissing('b') }), good, later);
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');
   expect(conditionsOf(status)).toContain('OperationNotFound OperationNotFound');
-  const only = driven(seenWith({ set: setOf(SEED), hasOperation: () => false }), good, later);
+  const only = driven(seenWith({ set: setOf(SEED), whyMissing: onlyMissing('pod-detail-collector') }), good, later);
   expect(only.status.phase).toBe('Failed');
   expect(only.status.conditions?.map(({ message }) => message)).toContain(
     'Operation pod-detail-collector is not found',
@@ -206,7 +210,7 @@ test('an Operation that is deleted later is missing from then on', () => {
   const { ran, status } = driven(seenWith(), good, (seen, count) =>
     count === 0
       ? later(seen)
-      : { ...later(seen), hasOperation: (name) => name === 'd' || name === 'e' },
+      : { ...later(seen), whyMissing: onlyMissing('a', 'b', 'c') },
   );
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');

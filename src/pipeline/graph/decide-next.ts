@@ -24,7 +24,8 @@ export interface SeenDiagnosis {
   readonly set: SeenSet;
   /** Whether its pod exists, once that was checked. */
   readonly pod?: SeenPod | undefined;
-  readonly hasOperation: (name: string) => boolean;
+  /** Why an Operation cannot be run; undefined if it can. */
+  readonly whyMissing: (operation: string) => string | undefined;
   readonly now: Date;
   /** How long a missing object is waited for; 0 where none can arrive. */
   readonly arrivalMs?: number | undefined;
@@ -120,7 +121,7 @@ function decideStart({ spec, status, pod, now }: SeenDiagnosis, nodeName: string
 }
 
 function decideNode(
-  { status, hasOperation, now }: SeenDiagnosis,
+  { status, whyMissing, now }: SeenDiagnosis,
   paths: readonly GraphPath[],
   mayArrive: boolean,
 ): Decision {
@@ -131,8 +132,8 @@ function decideNode(
     return { kind: 'save', status: failedFor(status, 'SyncDiagnosisFailed', now, text) };
   }
   const { operation = '' } = node;
-  if (hasOperation(operation)) return { kind: 'run', node };
-  const message = `Operation ${operation} not found`;
+  const message = whyMissing(operation);
+  if (message === undefined) return { kind: 'run', node };
   if (mayArrive) return { kind: 'wait', why: message };
   // Another path may not need it.
   const reported = withReason(status, 'OperationNotFound', now, operation);

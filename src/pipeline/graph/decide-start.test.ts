@@ -13,7 +13,7 @@ function decided(
 ) {
   const now = new Date(startTime);
   const set = { state: 'missing' } as const;
-  const here = { hash: undefined, nodeName: 'my-node', hasOperation: () => true };
+  const here = { hash: undefined, nodeName: 'my-node', whyMissing: () => undefined };
   return decideNext({ spec: { operationSet: 'set', ...spec }, status, set, pod, now, ...here });
 }
 

@@ -7,6 +7,7 @@ import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.t
 import type { NodeReader } from '../../node/model/node-reader.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
+import { builtIns } from './catalogue.ts';
 import type { HostRequest, ProcessorHost } from './processor-host.ts';
 import { podLookup, stepsOn } from './run-step.ts';
 
@@ -303,7 +304,7 @@ test('the deadline stops a step, and a stopped step does not begin', async () =>
     },
   });
   const walk = await diagnosed(new RecordedHost(), {});
-  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
+  const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
@@ -328,7 +329,7 @@ test('a cancel and a deadline end a step that waits in the queue', async () => {
     },
   });
   const walk = await diagnosed(new RecordedHost(), {});
-  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
+  const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
@@ -361,7 +362,7 @@ test('one repair runs at a time, and a defect fails one step only', async () => 
     },
   });
   const walk = await diagnosed(recorded, {});
-  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
+  const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };

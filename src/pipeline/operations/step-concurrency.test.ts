@@ -10,6 +10,7 @@ import { Runner } from '../diagnosis/runner.ts';
 import type { StepToRun } from '../steps/step-to-run.ts';
 import type { StoredObject } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
+import { builtIns } from './catalogue.ts';
 import { EXCHANGES_MAX } from './limits.ts';
 import type { HostRequest, ProcessorHost } from './processor-host.ts';
 import { stepsOn } from './run-step.ts';
@@ -143,7 +144,7 @@ test('limits concurrent steps with large results', async () => {
 
 test('a plan does not wait for a repair', async () => {
   const walk = new SyntheticWalk();
-  const processor = await walk.context.lookup.operation('stale-subpath-mount-recover');
+  const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const begun: string[] = [];
   const gate = Promise.withResolvers<never>();

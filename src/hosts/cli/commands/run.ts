@@ -12,6 +12,7 @@ import {
   completeResults,
   largeResultsInMemory,
 } from '../../../pipeline/diagnosis/large-results.ts';
+import { seenOperation } from '../../../pipeline/diagnosis/operation-lookup.ts';
 import { withLargeResults } from '../../../pipeline/diagnosis/with-large-results.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
 import { podLookup, stepsOn } from '../../../pipeline/operations/run-step.ts';
@@ -141,7 +142,8 @@ async function runDiagnosis(
     store,
     lookup: {
       set: () => Promise.resolve(set),
-      operation: (operation: string) => Promise.resolve(plan.operations.get(operation)),
+      operation: async (operation: string) =>
+        seenOperation(operation, plan.operations.get(operation)),
     },
     largeResults,
     targetOf: () => ({ state: 'here', nodeName }) as const,
