@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NodeObjects } from '../../src/hosts/agent/node-status/node-objects.ts';
+import { initialState, withCheck } from '../../src/hosts/agent/node-status/node-state.ts';
+import { reportOf } from '../../src/hosts/agent/node-status/published-state.ts';
+import { nodeCheckOf } from '../../src/hosts/executor/standing-check/node-check-of.ts';
 import { fieldAt, listAt } from '../../src/lib/std/json.ts';
+import { textOf } from '../../src/lib/std/text-codec.ts';
+import { makeReport } from '../../src/node/checkup/make-report.ts';
+import { staleSubpathMount } from '../../src/node/faults/stale-subpath-mount/fault.ts';
+import type { Finding } from '../../src/node/model/finding.ts';
+import { verdictOf } from '../../src/node/model/verdict.ts';
 import { EventRecorder } from '../../src/pipeline/kube/event-recorder.ts';
 import { kubeStore } from '../../src/pipeline/kube/kube-store.ts';
 import { keepLease, Lease } from '../../src/pipeline/kube/lease.ts';
@@ -90,6 +99,41 @@ test('a Lease is renewed until its process stops, also when somebody deletes it'
   expect(errors).toEqual([]);
   const lease = await objectAt(api.client, path);
   expect(fieldAt(lease, 'spec', 'holderIdentity') ?? '').toBe('');
+});
+
+test('a Lease that somebody else holds is reported', async () => {
+  await leaseOf('four', 'another').hold();
+  const stop = new AbortController();
+  const errors: string[] = [];
+  const onError = (message: string) => errors.push(message);
+  const keeping = keepLease(leaseOf('four', 'me'), { intervalMs: 100, stop: stop.signal, onError });
+  await expect.poll(() => errors).toContain('somebody else holds it');
+  stop.abort();
+  await keeping;
+});
+
+test('an agent publishes what is in the file names of a node, whatever bytes they have', async () => {
+  const name = 'odd-node';
+  const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+  await api.client.request({ method: 'POST', path: '/api/v1/nodes', body });
+  const bytes = Array.from({ length: 256 }, (_, byte) => textOf(Uint8Array.of(byte))).join('');
+  const odd = `${bytes}\u2028\ufffe\u{10ffff}`;
+  const proof = [{ claim: odd, text: odd, origin: { file: odd } }];
+  const finding: Finding = {
+    ...{ state: 'active', reason: 'Odd', summary: odd, subject: { path: odd }, proof, pins: {} },
+    ...{ blastRadius: '', excluded: [], alternatives: [] },
+  };
+  const judged = [
+    { fault: staleSubpathMount, verdict: verdictOf({ findings: [finding], unknowns: [] }) },
+  ];
+  const kubelet = { presence: 'running', version: odd } as const;
+  const report = makeReport({ name, time: '', kubelet, tookMs: 1 }, judged);
+  const check = nodeCheckOf(report, judged, '0.1.0', new Date());
+  const status = reportOf(withCheck(initialState(), check, 0));
+  if (!status) throw new Error('there is nothing to publish');
+  const objects = new NodeObjects(api.client, name);
+  await objects.writeReport(status);
+  expect(await objects.report()).toMatchObject({ state: 'active', findings: [{ reason: 'Odd' }] });
 });
 
 test('writes Events that kubectl describe finds, as a series', async () => {

@@ -14,6 +14,7 @@ import { inClusterAccess, type KubeAccess } from '../../pipeline/kube/kube-acces
 import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
 import { kubeStore } from '../../pipeline/kube/kube-store.ts';
 import { keepLease, Lease } from '../../pipeline/kube/lease.ts';
+import { nodeAsOwner } from '../../pipeline/kube/objects.ts';
 import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { StoreError } from '../../pipeline/store/store-error.ts';
@@ -157,6 +158,7 @@ class Agent {
       // Not the pod: the next one on this node takes over at once.
       holder: nodeName,
       durationSeconds: LEASE_SECONDS,
+      owner: () => nodeAsOwner(this.#contact.client, nodeName),
     });
     try {
       const server = await startServer({
@@ -246,7 +248,8 @@ class Agent {
     const agent = `the agent on node ${nodeName}`;
     if (pod.name === undefined) return `${agent} serves it at /${path}`;
     const proxy = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}:${this.#port}/proxy`;
-    return `fetch it from ${agent} with: kubectl get --raw '${proxy}/${path}'`;
+    const later = 'a later agent pod of this node serves it too';
+    return `fetch it from ${agent} with: kubectl get --raw '${proxy}/${path}'; ${later}`;
   }
 
   async #readFile(path: string): Promise<ReadFile | undefined> {

@@ -12,7 +12,7 @@ const host = mkdtempSync(join(tmpdir(), 'kubediag-host-'));
 let namespaces: PrivateNamespaces;
 
 /** Its network and host name are its own, and it sees the root of the node elsewhere. */
-const AS_POD = ['unshare', '--mount', '--net', '--uts', 'sh', '-c'];
+const AS_POD = ['unshare', '--mount', '--net', '--uts', '--cgroup', 'sh', '-c'];
 const SCRIPT = `mount --rbind / ${host} && hostname in-a-pod && exec "$@"`;
 const WITHOUT_SYS_ADMIN = ['setpriv', '--bounding-set', '-sys_admin', '--inh-caps', '-sys_admin'];
 
@@ -40,6 +40,22 @@ describe('a reader in a pod', () => {
 
   test("enters the node's network and UTS namespaces", async () => {
     expect(await check(...AS_POD, SCRIPT, 'sh')).toEqual(onNode);
+  });
+
+  test("enters the node's cgroup namespace, in which pods have their whole paths", async () => {
+    const place = 'readlink /proc/self/ns/cgroup';
+    const onNode = await runProgram([...namespaces.enter, 'sh', '-c', place]);
+    const module = join(import.meta.dirname, 'reader-namespaces.ts');
+    const program = `
+      import { spawnSync } from 'node:child_process';
+      import { inNodeNamespaces } from '${module}';
+      const reader = inNodeNamespaces({ program: '/bin/sh', arguments: ['-c', '${place}'] }, '${host}');
+      spawnSync(reader.program, reader.arguments, { stdio: 'inherit' });`;
+    const node = [process.execPath, '--input-type=module', '-e', program];
+    const inPod = (...words: readonly string[]) =>
+      runProgram([...namespaces.enter, ...AS_POD, SCRIPT, 'sh', ...words]);
+    expect((await inPod('sh', '-c', place)).stdout).not.toBe(onNode.stdout);
+    expect(await inPod(...node)).toMatchObject({ code: 0, stdout: onNode.stdout });
   });
 
   test('stays where it is if it may not enter them', async () => {

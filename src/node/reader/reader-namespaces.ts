@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
 import { packagedProgram } from '../../lib/process/run.ts';
 import { unescapeOctal } from '../../lib/std/unescape-octal.ts';
 import { orCode } from './read-file.ts';
@@ -8,21 +9,29 @@ import type { OwnCommand } from './reader-process.ts';
 const KINDS = ['net', 'uts'] as const;
 
 /**
- * The command of a reader, in the network and UTS namespaces of the node at this root. From a pod
+ * With cgroup v2 a pod has its own, and the kernel writes the cgroup of another pod as "/../../pod5e0c...",
+ * without the word by which we know pods. nsenter of BusyBox cannot enter it.
+ */
+const ALL_KINDS = [...KINDS, 'cgroup'] as const;
+
+/**
+ * The command of a reader, in the network, UTS and cgroup namespaces of the node at this root. From a pod
  * without hostNetwork a reader then reaches the kubelet on the node's loopback, and /proc/sys/net
  * shows the node. Unchanged if they are ours, or if we may not enter them.
  */
 export function inNodeNamespaces(command: OwnCommand, hostRoot: string): OwnCommand {
   if (hostRoot === '/' || !hasProc(hostRoot) || !maySetNamespace()) return command;
+  const nsenter = packagedProgram('nsenter');
+  if (!nsenter.ok) return command;
   const folder = `${hostRoot}/proc/1/ns`;
-  const foreign = KINDS.filter((kind) => {
+  const kinds = basename(realpathSync(nsenter.value)) === 'busybox' ? KINDS : ALL_KINDS;
+  const foreign = kinds.filter((kind) => {
     const [node, own] = [`${folder}/${kind}`, `/proc/self/ns/${kind}`].map(
       (path) => orCode(() => readlinkSync(path)).value,
     );
     return node !== undefined && node !== own;
   });
-  const nsenter = packagedProgram('nsenter');
-  if (foreign.length === 0 || !nsenter.ok) return command;
+  if (foreign.length === 0) return command;
   const options = foreign.map((kind) => `--${kind}=${folder}/${kind}`);
   // In nsenter, /proc/self is nsenter.
   const program = command.program.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);

@@ -200,7 +200,11 @@ class Drive {
     if (set.state !== 'ready' || !checkpoint) return { set };
     if (last?.checkpoint === checkpoint) return last;
     const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
-    return { set, checkpoint, operation: operation ? await lookup.operation(operation) : undefined };
+    return {
+      set,
+      checkpoint,
+      operation: operation ? await lookup.operation(operation) : undefined,
+    };
   }
 
   /** The object after the writes, or why the Diagnosis must be read and decided again. */

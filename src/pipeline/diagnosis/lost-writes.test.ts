@@ -134,26 +134,26 @@ test.each(WRITES)('killed at write %i, the next agent goes on with that step', a
   }
 });
 
-test.each([
-  'Forbidden',
-  'BadRequest',
-] as const)('a result whose write is refused as %s is stored later, and its step runs once', async (reason) => {
-  const walk = await walkOnCluster();
-  const { store } = walk;
-  let refusals = 2;
-  const refusing = storeWith(store, {
-    updateStatus: async (object) => {
-      if (walk.ran.length === 2 && refusals > 0) {
-        refusals -= 1;
-        throw new StoreError(reason, 'not now');
-      }
-      return store.updateStatus(object);
-    },
-  });
-  await new Agent(walk, refusing).end();
-  expect(walk.ran).toEqual(['a', 'b', 'c', 'd']);
-  expect(walk.errors).toEqual(['not now', 'not now']);
-});
+test.each(['Forbidden', 'BadRequest'] as const)(
+  'a result whose write is refused as %s is stored later, and its step runs once',
+  async (reason) => {
+    const walk = await walkOnCluster();
+    const { store } = walk;
+    let refusals = 2;
+    const refusing = storeWith(store, {
+      updateStatus: async (object) => {
+        if (walk.ran.length === 2 && refusals > 0) {
+          refusals -= 1;
+          throw new StoreError(reason, 'not now');
+        }
+        return store.updateStatus(object);
+      },
+    });
+    await new Agent(walk, refusing).end();
+    expect(walk.ran).toEqual(['a', 'b', 'c', 'd']);
+    expect(walk.errors).toEqual(['not now', 'not now']);
+  },
+);
 
 test('a status that the server calls invalid ends the Diagnosis with the words of the server', async () => {
   const walk = await walkOnCluster();

@@ -199,7 +199,11 @@ test('a missing Operation fails its path, not the Diagnosis', () => {
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');
   expect(conditionsOf(status)).toContain('OperationNotFound OperationNotFound');
-  const only = driven(seenWith({ set: setOf(SEED), whyMissing: onlyMissing('pod-detail-collector') }), good, later);
+  const only = driven(
+    seenWith({ set: setOf(SEED), whyMissing: onlyMissing('pod-detail-collector') }),
+    good,
+    later,
+  );
   expect(only.status.phase).toBe('Failed');
   expect(only.status.conditions?.map(({ message }) => message)).toContain(
     'Operation pod-detail-collector is not found',
@@ -208,9 +212,7 @@ test('a missing Operation fails its path, not the Diagnosis', () => {
 
 test('an Operation that is deleted later is missing from then on', () => {
   const { ran, status } = driven(seenWith(), good, (seen, count) =>
-    count === 0
-      ? later(seen)
-      : { ...later(seen), whyMissing: onlyMissing('a', 'b', 'c') },
+    count === 0 ? later(seen) : { ...later(seen), whyMissing: onlyMissing('a', 'b', 'c') },
   );
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');

@@ -15,7 +15,8 @@ export interface LeaseOptions {
   /** Somebody else may take the Lease when it was not renewed for so long. */
   readonly durationSeconds: number;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
+  /** Read when the Lease is created: with its owner Kubernetes deletes it. */
+  readonly owner?: () => Promise<OwnerReference>;
   readonly now?: () => Date;
 }
 
@@ -113,8 +114,8 @@ export class Lease {
     };
   }
 
-  #write(decision: 'create' | 'renew' | 'acquire', lease: unknown): Promise<unknown> {
-    const { durationSeconds, labels, ownerReferences, name, namespace } = this.#options;
+  async #write(decision: 'create' | 'renew' | 'acquire', lease: unknown): Promise<unknown> {
+    const { durationSeconds, labels, owner, name, namespace } = this.#options;
     const now = microTime(this.#now());
     const renewed = { leaseDurationSeconds: durationSeconds, renewTime: now };
     if (decision === 'renew') return this.#put(lease, { ...specOf(lease), ...renewed });
@@ -123,6 +124,7 @@ export class Lease {
       const leaseTransitions = (numberAt(lease, 'spec', 'leaseTransitions') ?? 0) + 1;
       return this.#put(lease, { ...specOf(lease), ...acquired, leaseTransitions });
     }
+    const ownerReferences = owner ? [await owner()] : undefined;
     return this.#client.request({
       method: 'POST',
       path: this.#path(''),
@@ -165,6 +167,7 @@ export async function keepLease(
   while (!stop.aborted) {
     const answer = await answerOf(lease.hold());
     if (!answer.ok) onError?.(answer.error.message);
+    else if (!answer.value) onError?.('somebody else holds it');
     // A failed attempt is repeated while the Lease is still ours.
     const waitMs = answer.ok ? intervalMs * (0.9 + Math.random() * 0.2) : spread(intervalMs / 4);
     await sleepUntilStopped(waitMs, stop);

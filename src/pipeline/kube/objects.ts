@@ -1,3 +1,5 @@
+import { textAt } from '../../lib/std/json.ts';
+import type { OwnerReference } from '../store/store.ts';
 import { answerOf } from '../store/store-answer.ts';
 import type { KubeClient } from './kube-client.ts';
 
@@ -26,6 +28,12 @@ export function applyObject(
     contentType: 'application/apply-patch+yaml',
     body: object,
   });
+}
+
+/** A Node as the owner of an object: Kubernetes deletes the object after it. */
+export async function nodeAsOwner(client: KubeClient, name: string): Promise<OwnerReference> {
+  const node = await client.request({ method: 'GET', path: `/api/v1/nodes/${name}` });
+  return { apiVersion: 'v1', kind: 'Node', name, uid: textAt(node, 'metadata', 'uid') ?? '' };
 }
 
 /** A time with microseconds, as Leases and Events have it. */

@@ -40,7 +40,9 @@ export async function follow(
     const error = answer.ok ? undefined : answer.error;
     if (error?.reason === 'Expired') from = undefined;
     else if (error) onError?.(error.message);
-    if (performance.now() - begun > STORE_WAIT_MAX_MS) waitMs = STORE_WAIT_FIRST_MS;
+    // A watch that ends by itself is no failure, unless it ends at once.
+    const longMs = error ? STORE_WAIT_MAX_MS : waitMs;
+    if (performance.now() - begun > longMs) waitMs = STORE_WAIT_FIRST_MS;
     await sleepUntilStopped(spread(waitMs, error?.retryAfterMs), stop);
   }
 }
