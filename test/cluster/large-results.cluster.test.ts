@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
+import { killIfThere } from '../../lab/process-mark.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { deployedProcesses } from './deployed-processes.ts';
 import { install } from './installation.ts';
@@ -13,6 +14,9 @@ const SERVER = { address: '10.97.0.1', port: 8701 };
 const DIAGNOSES = 6;
 const VALUES = 8;
 const VALUE_CHARACTERS = 1_900_000;
+/** Together one page of 100 objects has 15 MB. */
+const STATUSES = 110;
+const STATUS_CHARACTERS = 150_000;
 const SOON = { timeout: 240_000, interval: 1_000 };
 
 /** "/3" answers with a large value; "/sum" with the length of all that it was sent. */
@@ -90,6 +94,43 @@ it('an agent with its memory limit passes 16 MB of each of several Diagnoses on'
   expect(agents()).toEqual(before);
   console.info(peakOf(before[0] ?? 0));
   await cluster.kubectl('delete', 'diagnoses', '--selector=suite=large-results');
+});
+
+it('an agent with its memory limit starts beside many Diagnoses with large statuses', async () => {
+  const agents = () => deployedProcesses(cluster.node(NEW_NODE), ['agent']);
+  const labels = { suite: 'large-statuses' };
+  // One character that takes two bytes of memory makes all of a text take two for each.
+  const result = `\u2026${'x'.repeat(STATUS_CHARACTERS)}`;
+  const list = (more: object) => ({
+    ...{ apiVersion: 'v1', kind: 'List' },
+    items: Array.from({ length: STATUSES }, (_, at) => ({
+      ...{ apiVersion: API, kind: 'Diagnosis', metadata: { name: `large-status-${at}`, labels } },
+      spec: { operationSet: 'large-answers', nodeName: NEW_NODE, suspend: true },
+      ...more,
+    })),
+  });
+  const kubectl = async (words: readonly string[], object: object) => {
+    const input = JSON.stringify(object);
+    const { code, stderr } = await cluster.run(['kubectl', ...words, '--filename=-'], { input });
+    expect(code, stderr).toBe(0);
+  };
+  await kubectl(['create'], list({}));
+  const status = { phase: 'Succeeded', observedGeneration: 1, operationResults: { result } };
+  await kubectl(['replace', '--subresource=status'], list({ status }));
+  const before = agents();
+  for (const pid of before) killIfThere(pid);
+  await expect.poll(() => agents().filter((pid) => !before.includes(pid)), SOON).toHaveLength(1);
+  const started = agents();
+  await cluster.apply({
+    ...{ apiVersion: API, kind: 'Diagnosis', metadata: { name: 'beside-large-ones' } },
+    spec: { operationSet: 'dead-volume-mount', nodeName: NEW_NODE },
+  });
+  const ended = () =>
+    cluster.kubectl('get', 'diagnosis', 'beside-large-ones', '--output=jsonpath={.status.result}');
+  await expect.poll(ended, SOON).toBe('NothingFound');
+  expect(agents()).toEqual(started);
+  console.info(peakOf(started[0] ?? 0));
+  await cluster.kubectl('delete', 'diagnoses', '--selector=suite=large-statuses');
 });
 
 // VmHWM:	  104300 kB
