@@ -14,8 +14,8 @@ const SERVER = { address: '10.97.0.1', port: 8701 };
 const DIAGNOSES = 6;
 const VALUES = 8;
 const VALUE_CHARACTERS = 1_900_000;
-/** Together one page of 100 objects has 15 MB. */
-const STATUSES = 110;
+/** Three pages of 100 objects have 15 MB each. */
+const STATUSES = 300;
 const STATUS_CHARACTERS = 150_000;
 const SOON = { timeout: 240_000, interval: 1_000 };
 

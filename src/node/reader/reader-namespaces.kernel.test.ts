@@ -44,7 +44,7 @@ describe('a reader in a pod', () => {
 
   test("enters the node's cgroup namespace, in which pods have their whole paths", async () => {
     const place = 'readlink /proc/self/ns/cgroup';
-    const onNode = await runProgram([...namespaces.enter, 'sh', '-c', place]);
+    const wanted = await runProgram([...namespaces.enter, 'sh', '-c', place]);
     const module = join(import.meta.dirname, 'reader-namespaces.ts');
     const program = `
       import { spawnSync } from 'node:child_process';
@@ -54,8 +54,8 @@ describe('a reader in a pod', () => {
     const node = [process.execPath, '--input-type=module', '-e', program];
     const inPod = (...words: readonly string[]) =>
       runProgram([...namespaces.enter, ...AS_POD, SCRIPT, 'sh', ...words]);
-    expect((await inPod('sh', '-c', place)).stdout).not.toBe(onNode.stdout);
-    expect(await inPod(...node)).toMatchObject({ code: 0, stdout: onNode.stdout });
+    expect((await inPod('sh', '-c', place)).stdout).not.toBe(wanted.stdout);
+    expect(await inPod(...node)).toMatchObject({ code: 0, stdout: wanted.stdout });
   });
 
   test('stays where it is if it may not enter them', async () => {

@@ -303,7 +303,6 @@ test('the deadline stops a step, and a stopped step does not begin', async () =>
       throw new Error('stopped');
     },
   });
-  const walk = await diagnosed(new RecordedHost(), {});
   const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
@@ -328,7 +327,6 @@ test('a cancel and a deadline end a step that waits in the queue', async () => {
       return use({} as ProcessorHost);
     },
   });
-  const walk = await diagnosed(new RecordedHost(), {});
   const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
@@ -349,7 +347,6 @@ test('a cancel and a deadline end a step that waits in the queue', async () => {
 });
 
 test('one repair runs at a time, and a defect fails one step only', async () => {
-  const recorded = new RecordedHost();
   let now = 0;
   let most = 0;
   const run = stepsOn({
@@ -361,7 +358,6 @@ test('one repair runs at a time, and a defect fails one step only', async () => 
       throw new TypeError('x is not a function');
     },
   });
-  const walk = await diagnosed(recorded, {});
   const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };

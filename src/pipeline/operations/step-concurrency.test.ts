@@ -143,7 +143,6 @@ test('limits concurrent steps with large results', async () => {
 });
 
 test('a plan does not wait for a repair', async () => {
-  const walk = new SyntheticWalk();
   const processor = builtIns.operations.get('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const begun: string[] = [];
