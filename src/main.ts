@@ -29,18 +29,15 @@ const CHILDREN: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   'lab-part': async (args) => (await import('../lab/part.ts')).runPart(args),
 };
 
-function reportDefect(error: unknown): void {
+process.on('uncaughtException', (error) => {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
     `kubediag: this is a defect of kubediag, not of your node\n${terminalText(stack)}\n` +
       'Please report it with these lines, and with a bundle if you can: kubediag bundle\n',
   );
-  process.exitCode = DEFECT;
-}
-
-process.on('uncaughtException', (error) => {
-  reportDefect(error);
-  // The state is unknown from here on. Node itself would exit with code 1.
+  // The state is unknown from here on, and a part that still works would hide that another has ended.
+  // Node itself would exit with code 1.
   process.exit(DEFECT);
 });
-main().catch(reportDefect);
+// A rejection is an uncaught exception too.
+void main();

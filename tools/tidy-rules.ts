@@ -75,7 +75,6 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/hosts/cli/run-cli.ts',
     'src/hosts/local-node/bundle-folder.ts',
     'src/hosts/local-node/save-bundle.ts',
-    'src/main.ts',
   ],
   'the lab creates and removes: what is gone already is an answer': ['lab/'],
 };

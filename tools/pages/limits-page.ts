@@ -97,7 +97,7 @@ const agents: readonly Row[] = [
   ['processors over HTTP at once', count(agent.PROCESSORS_MAX), 'refused (429)'],
   ['running Diagnoses', count(diagnosis.IN_FLIGHT_MAX), 'the others wait in a queue'],
   [
-    'built-in steps that read the node at once',
+    'built-in steps and lookups of pods that read the node at once',
     `${count(operations.READING_STEPS_MAX)}, and 1 that repairs`,
     'the others wait in a queue',
   ],

@@ -5,6 +5,7 @@ import type { ExecutorHandlers } from '../../pipeline/channel/connect-to-agent.t
 import type { Hello } from '../../pipeline/channel/messages.ts';
 import { withLargeResults } from '../../pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../../pipeline/operations/catalogue.ts';
+import { READING_STEPS_MAX } from '../../pipeline/operations/limits.ts';
 import { usesResult } from '../../pipeline/operations/run-operation.ts';
 import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
@@ -34,7 +35,8 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
   const folder = join(node.stateFolder, 'cluster');
   const largeResults = limitedResults(join(folder, 'results'));
   const withHost = filesOfDiagnoses(stepHosts({ ...node, repairLimits }, listener), largeResults);
-  const steps = stepsOn({ withHost, runRecords: largeResults });
+  const reading = new Semaphore(READING_STEPS_MAX);
+  const steps = stepsOn({ withHost, reading, runRecords: largeResults });
   const atOnce = new Semaphore(LARGE_STEPS_MAX);
   return {
     // The policy judges the whole input, with what an agent has put into files.
@@ -42,7 +44,7 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
       atOnce,
       uses: usesResult,
     }),
-    findPod: podLookup(withHost),
+    findPod: podLookup(withHost, reading),
     earlierActionsFor: earlierRecords(withHost, stop),
     largeResults,
     readFile: (path, offset) => readOutput(folder, path, { offset, bytesMax: CHUNK_BYTES_MAX }),

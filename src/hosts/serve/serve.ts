@@ -15,6 +15,7 @@ import { Runner } from '../../pipeline/diagnosis/runner.ts';
 import { targetOfOnlyNode } from '../../pipeline/diagnosis/target.ts';
 import { withLargeResults } from '../../pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../../pipeline/operations/catalogue.ts';
+import { READING_STEPS_MAX } from '../../pipeline/operations/limits.ts';
 import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
 import { settleOperationSets } from '../../pipeline/store/operation-set-status.ts';
@@ -237,7 +238,8 @@ class Agent {
     const [store, shutdown, metrics] = [this.#store, this.#stop, this.#metrics];
     const withHost = stepHosts(node, this.#listener);
     const largeResults = largeResultsIn(join(node.stateFolder, 'results'));
-    const steps = stepsOn({ repairing: this.#repairing, withHost, runRecords: largeResults });
+    const [repairing, reading] = [this.#repairing, new Semaphore(READING_STEPS_MAX)];
+    const steps = stepsOn({ repairing, reading, withHost, runRecords: largeResults });
     return new Runner({
       store,
       lookup: this.#lookup,
@@ -246,7 +248,7 @@ class Agent {
       assign: assignIn(store),
       deletesExpired: true,
       runStep: metrics.timed(withLargeResults(steps, largeResults)),
-      findPod: podLookup(withHost),
+      findPod: podLookup(withHost, reading),
       earlierActionsFor: earlierRecords(withHost, shutdown),
       shutdown,
       onError: this.#listener.onError,

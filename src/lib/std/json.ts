@@ -1,4 +1,4 @@
-import { countJson, JsonLimitError, parseJson } from './parse-json.ts';
+import { countJson, JsonLimitError, type JsonLimits, parseJson } from './parse-json.ts';
 
 /**
  * Reads a field of a value that came from outside. A missing field, or one of another type, is
@@ -36,18 +36,18 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 /** The value of a text; undefined if the text is invalid. */
 export type TextValue = { readonly value: unknown } | undefined;
 
-export function jsonValue(text: string): TextValue {
+export function jsonValue(text: string, limits?: JsonLimits): TextValue {
   try {
-    return { value: parseJson(text) };
+    return { value: parseJson(text, limits) };
   } catch {
     return undefined;
   }
 }
 
 /** The limit that a JSON text exceeds; undefined if there is none, whether it is valid or not. */
-export function jsonLimit(text: string): string | undefined {
+export function jsonLimit(text: string, limits?: JsonLimits): string | undefined {
   try {
-    countJson(text);
+    countJson(text, limits);
     return undefined;
   } catch (error) {
     if (error instanceof JsonLimitError) return error.message;

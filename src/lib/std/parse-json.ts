@@ -1,6 +1,11 @@
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from './limits.ts';
 
-const LIMITS = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
+export interface JsonLimits {
+  readonly depthMax: number;
+  readonly valuesMax: number;
+}
+
+const LIMITS: JsonLimits = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
 /** JSON that exceeds a limit. */
 export class JsonLimitError extends SyntaxError {

@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { agentAt, executorAt, rawAgent, socketPath } from '../../../test/synthetic-channel.ts';
 import { frameOf } from './frames.ts';
-import { REQUESTS_MAX, UNREAD_BYTES_MAX } from './limits.ts';
+import { INPUT_PAIRS_MAX, REQUESTS_MAX, UIDS_MAX, UNREAD_BYTES_MAX } from './limits.ts';
 import type { NodeCheck } from './node-check.ts';
+import { executorRequest } from './request-schema.ts';
 
 const UID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const FILE = '9b74c9897bac770ffc029102a200c5de';
@@ -45,6 +46,24 @@ test.each([
   expect(messages[1]).toMatchObject({ type: 'result', id: 2, value: { succeeded: true } });
   send({ type: 'ping' });
   await expect.poll(() => messages[2]).toEqual({ type: 'pong' });
+});
+
+const numbers = (count: number) => Array.from({ length: count }, () => 1);
+const planning = (plannedActions: unknown) => ({
+  ...REQUEST,
+  diagnosis: { ...REQUEST.diagnosis, status: { plannedActions } },
+});
+
+test.each([
+  ['input', { ...REQUEST, input: Object.assign({}, numbers(INPUT_PAIRS_MAX + 1)) }],
+  ['uids', { kind: 'retain-results', uids: numbers(UIDS_MAX) }],
+  ['diagnosis.status.plannedActions', planning(numbers(200_000))],
+  ['diagnosis.status.plannedActions', planning([{ kind: 'x', details: numbers(200_000) }])],
+])('the executor does not list each wrong value of %s', (field, request) => {
+  const { error } = executorRequest.safeParse(request);
+  expect(error?.issues).toMatchObject([
+    { path: field.split('.'), message: /^not a .* of at most/ },
+  ]);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { FrameReader, frameOf } from './frames.ts';
+import { MESSAGE_VALUES_MAX, UIDS_MAX } from './limits.ts';
 
 const MESSAGES = [{ one: 'ä'.repeat(50) }, 'two', [3], {}];
 
@@ -29,4 +30,25 @@ test('what is not JSON is refused', () => {
   const frame = frameOf('some');
   frame.write('{', 4);
   expect(() => [...new FrameReader().take(frame)]).toThrow('not JSON');
+});
+
+test('a message with too many JSON values is refused in both directions, one with all ids is not', () => {
+  const uid = '0f8fad5b-d9cb-469f-a165-70867728950e';
+  const ids = frameOf({ uids: Array.from({ length: UIDS_MAX }, () => uid) });
+  expect([...new FrameReader().take(ids)]).toHaveLength(1);
+  const values = Array.from({ length: MESSAGE_VALUES_MAX }, () => 1);
+  expect(() => frameOf(values)).toThrow(`more than ${MESSAGE_VALUES_MAX} values`);
+  const frame = frameOf('x'.repeat(2 * MESSAGE_VALUES_MAX - 1));
+  frame.write(JSON.stringify(values), 4);
+  expect(() => [...new FrameReader().take(frame)]).toThrow(`at most ${MESSAGE_VALUES_MAX} values`);
+});
+
+test('a message that arrives byte by byte takes little more memory than its bytes', () => {
+  const frame = frameOf('x'.repeat(1_000_000));
+  const reader = new FrameReader();
+  const before = process.memoryUsage();
+  for (const byte of frame.subarray(0, -1)) reader.take(Buffer.of(byte)).next();
+  const { heapUsed, external } = process.memoryUsage();
+  expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(100_000_000);
+  expect([...reader.take(frame.subarray(-1))]).toHaveLength(1);
 });

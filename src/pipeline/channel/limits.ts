@@ -4,6 +4,13 @@
  */
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
+/**
+ * JSON values of one message, far more than the ids of all Diagnoses. A value takes many times its byte
+ * in memory, so the bytes alone are no limit. A message has a dozen levels.
+ */
+export const MESSAGE_VALUES_MAX = 250_000;
+export const MESSAGE_DEPTH_MAX = 100;
+
 /** Requests at once, and their bytes: the executor has them in memory until they end. */
 export const REQUESTS_MAX = 64;
 export const REQUEST_BYTES_MAX = 24 * 1024 * 1024;
@@ -46,6 +53,9 @@ export const PATH_CHARACTERS_MAX = 512;
 
 /** Pairs in the input of a step: parameters, and the results of up to 500 steps. */
 export const INPUT_PAIRS_MAX = 20_000;
+
+/** Planned actions of a Diagnosis: its status has to fit into etcd, and each has a few hundred bytes. */
+export const PLANNED_ACTIONS_MAX = 20_000;
 
 /** Results in files of one step: all results of a Diagnosis have 16 MiB, and most of them are small. */
 export const LARGE_INPUT_MAX = 10_000;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isObject } from '../../lib/std/json.ts';
 import { diagnosisSpec, diagnosisStatus } from '../api/diagnosis.ts';
 import { podReference } from '../api/fields.ts';
 import {
@@ -15,11 +16,15 @@ import {
   INPUT_PAIRS_MAX,
   LARGE_INPUT_MAX,
   PATH_CHARACTERS_MAX,
+  PLANNED_ACTIONS_MAX,
   PURPOSE_CHARACTERS_MAX,
   UIDS_MAX,
 } from './limits.ts';
 
-/** Everything that an agent may request. A field that is not listed is refused. */
+/**
+ * Everything that an agent may request. A field that is not listed is refused. Zod makes an issue of each
+ * wrong value in a list or a map: those of one message would fill the memory, so they are limited first.
+ */
 
 const name = z.string().max(NAME_CHARACTERS_MAX);
 const uid = z.guid();
@@ -28,11 +33,23 @@ const purpose = z.string().min(1).max(PURPOSE_CHARACTERS_MAX);
 const restMs = z.number().positive().exactOptional();
 const timeoutSeconds = z.int().min(1).max(TIMEOUT_SECONDS_MAX);
 
-const input = z
-  .record(z.string(), z.string())
-  .refine((map) => Object.keys(map).length <= INPUT_PAIRS_MAX, {
-    error: `more than ${INPUT_PAIRS_MAX} pairs`,
-  });
+/** Counts the pairs before it checks one. */
+const textMap = (pairsMax: number) =>
+  z
+    .custom((value) => isObject(value) && Object.keys(value).length <= pairsMax, {
+      error: `not a map of at most ${pairsMax} pairs`,
+    })
+    .pipe(z.record(z.string(), z.string()));
+
+/** Stops at the first wrong item, and does not say which one it is. */
+const list = <Item extends z.ZodType>(item: Item, itemsMax: number) => {
+  const items = z.array(item).max(itemsMax);
+  return z
+    .custom((value) => items.validate(value), {
+      error: `not a list of at most ${itemsMax} valid items`,
+    })
+    .pipe(items);
+};
 
 const processor: z.ZodType<Processor> = z.discriminatedUnion('way', [
   z.strictObject({
@@ -50,16 +67,14 @@ const processor: z.ZodType<Processor> = z.discriminatedUnion('way', [
     way: z.literal('script'),
     timeoutSeconds,
     script: z.string(),
-    argKeys: z.array(z.string()).max(ARGUMENTS_MAX),
+    argKeys: list(z.string(), ARGUMENTS_MAX),
     operationResultKey: z.string().exactOptional(),
     ignoreExitCode: z.literal(true).exactOptional(),
   }),
   z.strictObject({
     way: z.literal('function'),
     timeoutSeconds,
-    codeSource: z
-      .record(z.string(), z.string())
-      .refine((files) => Object.keys(files).length <= CODE_FILES_MAX),
+    codeSource: textMap(CODE_FILES_MAX),
     runtime: name,
   }),
 ]);
@@ -77,7 +92,10 @@ const diagnosis = z.strictObject({
   }),
   status: z.strictObject({
     plan: diagnosisStatus.shape.plan,
-    plannedActions: diagnosisStatus.shape.plannedActions,
+    plannedActions: list(
+      diagnosisStatus.shape.plannedActions.unwrap().element,
+      PLANNED_ACTIONS_MAX,
+    ).exactOptional(),
     checkpoint: diagnosisStatus.shape.checkpoint,
   }),
 });
@@ -90,11 +108,8 @@ export const executorRequest = z.discriminatedUnion('kind', [
     name,
     processor,
     diagnosis,
-    input,
-    largeInput: z
-      .array(z.strictObject({ key: z.string(), file }))
-      .max(LARGE_INPUT_MAX)
-      .exactOptional(),
+    input: textMap(INPUT_PAIRS_MAX),
+    largeInput: list(z.strictObject({ key: z.string(), file }), LARGE_INPUT_MAX).exactOptional(),
     restMs,
     purpose,
   }),
@@ -102,7 +117,7 @@ export const executorRequest = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('earlier-actions'), purpose }),
   z.strictObject({ kind: z.literal('store-result'), uid, file, text: z.string() }),
   z.strictObject({ kind: z.literal('remove-results'), uid }),
-  z.strictObject({ kind: z.literal('retain-results'), uids: z.array(uid).max(UIDS_MAX) }),
+  z.strictObject({ kind: z.literal('retain-results'), uids: list(uid, UIDS_MAX) }),
   z.strictObject({
     kind: z.literal('read-file'),
     path: z.string().max(PATH_CHARACTERS_MAX),

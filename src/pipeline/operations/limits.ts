@@ -71,8 +71,11 @@ export const OUTPUT_BYTES_MAX = 64 * 1024;
 /** Of one line that proves a finding. A line of a log may have as much as its writer likes. */
 export const PROOF_CHARACTERS_MAX = 1_024;
 
-/** Built-in steps that read the node at once: each starts child processes. */
-export const READING_STEPS_MAX = 8;
+/**
+ * Built-in steps and lookups of pods that read the node at once. Each starts a reader, which takes 30 to
+ * 40 MB: beside them the executor has the readers of a repair and of its standing check, and 384 MiB.
+ */
+export const READING_STEPS_MAX = 3;
 
 /** Time limit for asking the kubelet and the runtime whether a pod exists. */
 export const POD_LOOKUP_MS = 30_000;

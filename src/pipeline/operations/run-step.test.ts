@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { answerOn, fixtureAt } from '../../../test/fault-fixtures.ts';
 import { hostOn } from '../../../test/synthetic-host.ts';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
 import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.ts';
 import type { NodeReader } from '../../node/model/node-reader.ts';
@@ -380,7 +381,7 @@ test('the lookup of a pod consents to no repair', async () => {
   const lookup = podLookup(async (request) => {
     given.push(request);
     throw new Error('not opened');
-  });
+  }, new Semaphore(1));
   const stop = new AbortController().signal;
   await expect(lookup({ namespace: 'web', name: 'web-1' }, 1_000, stop)).rejects.toThrow(
     'not opened',

@@ -32,6 +32,8 @@ interface StepNode {
   readonly isDryRun?: boolean;
   /** Shared with others that repair this node: one repair runs at a time. */
   readonly repairing?: Semaphore;
+  /** Shared with the lookup of pods: each starts a reader. */
+  readonly reading?: Semaphore;
   /** Where runs of scripts and functions are recorded. Absent: nobody sends a step again. */
   readonly runRecords?: RunRecords;
 }
@@ -39,8 +41,7 @@ interface StepNode {
 /** Runs the steps of a node, with a limit for each kind; one repair runs at a time. */
 export function stepsOn(node: StepNode): RunStep {
   const { withHost, consent, isDryRun: neverAct = false, runRecords: records } = node;
-  const { repairing = new Semaphore(1) } = node;
-  const reading = new Semaphore(READING_STEPS_MAX);
+  const { repairing = new Semaphore(1), reading = new Semaphore(READING_STEPS_MAX) } = node;
   const programs = new Semaphore(PROGRAM_STEPS_MAX);
   const exchanges = new Semaphore(EXCHANGES_MAX);
   const starting = new Semaphore(1);
@@ -88,14 +89,13 @@ export function stepsOn(node: StepNode): RunStep {
 /** For requests that only read the node. */
 const noConsent = async () => ({ given: 'none', why: 'only the node is read' }) as const;
 
-/** Looks for the pod of a Diagnosis before its first step. */
-export function podLookup(withHost: WithHost) {
-  const semaphore = new Semaphore(READING_STEPS_MAX);
+/** Looks for the pod of a Diagnosis before its first step. `reading` is the one of the steps. */
+export function podLookup(withHost: WithHost, reading: Semaphore) {
   return (pod: PodReference, restMs: number, stop: AbortSignal): Promise<SeenPod> => {
     const timeoutMs = Math.max(Math.min(POD_LOOKUP_MS, restMs), 1);
     const request = { timeoutMs, stop, consent: noConsent };
     const look = () => withHost(request, (host) => podReferenceOn(host, pod));
-    return semaphore.run(look, stop);
+    return reading.run(look, stop);
   };
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
+import { Semaphore } from '../../lib/std/semaphore.ts';
 import { API_VERSION } from '../api/kinds.ts';
 import { LARGE_STEPS_MAX } from '../diagnosis/limits.ts';
 import { Runner } from '../diagnosis/runner.ts';
@@ -12,8 +13,8 @@ import type { StoredObject } from '../store/store.ts';
 import { newDiagnosis } from '../store/store-contract.ts';
 import { builtIns } from './catalogue.ts';
 import { EXCHANGES_MAX } from './limits.ts';
-import type { HostRequest, ProcessorHost } from './processor-host.ts';
-import { stepsOn } from './run-step.ts';
+import type { HostRequest, ProcessorHost, WithHost } from './processor-host.ts';
+import { podLookup, stepsOn } from './run-step.ts';
 
 /** A node that is only passed on: no step here reads it. */
 const withHost = <T>(request: HostRequest, use: (host: ProcessorHost) => Promise<T>) =>
@@ -148,6 +149,7 @@ test('a plan does not wait for a repair', async () => {
   const begun: string[] = [];
   const gate = Promise.withResolvers<never>();
   const run = stepsOn({
+    reading: new Semaphore(4),
     withHost: ({ purpose }) => {
       begun.push(purpose ?? '');
       return gate.promise;
@@ -174,4 +176,35 @@ test('a plan does not wait for a repair', async () => {
   gate.reject(new Error('ended'));
   await Promise.all(steps);
   expect(begun.slice(5)).toEqual(['acts next', 'acts as approved']);
+});
+
+test('steps that read the node and lookups of pods wait in one queue', async () => {
+  const walk = new SyntheticWalk();
+  const processor = await walk.context.lookup.operation('stale-subpath-mount-diagnoser');
+  if (!processor) throw new Error('no such Operation');
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<never>();
+  const opened: WithHost = ({ purpose = 'lookup' }) => {
+    begun.push(purpose);
+    return gate.promise;
+  };
+  const reading = new Semaphore(2);
+  const run = stepsOn({ withHost: opened, reading });
+  const lookup = podLookup(opened, reading);
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const { signal: stop } = new AbortController();
+  const rest = { name: 'diagnose', processor, diagnosis, input: {}, restMs: 1_000, stop };
+  const pod = { namespace: 'web', name: 'web-1' };
+  const all = [
+    run({ ...rest, purpose: 'first' }),
+    lookup(pod, 1_000, stop),
+    run({ ...rest, purpose: 'second' }),
+    lookup(pod, 1_000, stop),
+  ];
+  await sleep(0);
+  expect(begun).toEqual(['first', 'lookup']);
+  gate.reject(new Error('ended'));
+  await Promise.allSettled(all);
+  expect(begun).toEqual(['first', 'lookup', 'second', 'lookup']);
 });

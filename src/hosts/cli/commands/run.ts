@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { jsonText, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { Semaphore } from '../../../lib/std/semaphore.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
@@ -15,6 +16,7 @@ import {
 import { seenOperation } from '../../../pipeline/diagnosis/operation-lookup.ts';
 import { withLargeResults } from '../../../pipeline/diagnosis/with-large-results.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
+import { READING_STEPS_MAX } from '../../../pipeline/operations/limits.ts';
 import { podLookup, stepsOn } from '../../../pipeline/operations/run-step.ts';
 import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
@@ -182,12 +184,13 @@ function stepsFor(spec: DiagnosisSpec, { options, stop }: Running, terminal: Ter
     onSettled: (settled) => showSettled(settled, terminal),
     onLetGo: (left) => reportAbandoned(left, terminal),
   });
-  const steps = stepsOn({ withHost, consent: () => consentOf(asked, terminal), isDryRun });
+  const reading = new Semaphore(READING_STEPS_MAX);
+  const steps = stepsOn({ withHost, reading, consent: () => consentOf(asked, terminal), isDryRun });
   const runStep: RunStep = (step) => {
     terminal.progress(`running ${step.name}`);
     return steps(step);
   };
-  return { runStep, findPod: podLookup(withHost) };
+  return { runStep, findPod: podLookup(withHost, reading) };
 }
 
 /** Prints a line for each step that ends and each failed attempt. The summary has the reasons. */
