@@ -1,6 +1,9 @@
+import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { fetchedDigest } from './fetched-digest.ts';
+import { install } from './installation.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 /** The agents of `deploy/kubediag.yaml`, with kubectl alone. */
@@ -16,10 +19,7 @@ let cluster: SharedCluster;
 
 beforeAll(async () => {
   cluster = await sharedCluster(MIXED);
-  await cluster.kubectl('apply', '--server-side', '--filename=deploy/crds');
-  await cluster.kubectl('wait', '--for=condition=Established', '--filename=deploy/crds');
-  await cluster.kubectl('apply', '--filename=deploy/kubediag.yaml');
-  await cluster.kubectl('rollout', 'status', IN_OURS, 'daemonset/kubediag-agent', '--timeout=120s');
+  await install(cluster);
   void cluster.node(NEW_NODE).run(['node', '-e', SLOW_SERVER], { limitMs: 600_000 });
   const path = '/processor/mountInfoCollector';
   const server = { ...SERVER, path: '/', scheme: 'http' };
@@ -29,6 +29,15 @@ beforeAll(async () => {
     chain('four-steps', ['mounts', 'mounts', 'mounts', 'mounts']),
     chain('server-between', ['mounts', 'server', 'mounts']),
   );
+});
+
+it('is installed by the documented commands, with the OperationSet of each fault', async () => {
+  const sets = await readdir('deploy/operations');
+  const names = sets.map(
+    (file) => `operationset.diagnosis.kubediag.org/${basename(file, '.yaml')}`,
+  );
+  const installed = await cluster.kubectl('get', 'operationsets', '--output=name');
+  expect(installed.split('\n')).toEqual(expect.arrayContaining(names));
 });
 
 /** Answers after a while with a large value, and with how often it was asked for a Diagnosis. */

@@ -1,18 +1,29 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { KUBEDIAG_IMAGE } from '../../tools/image/kubediag-image.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
-const DEPLOY = join(import.meta.dirname, '../../deploy');
-const CRDS = `--filename=${join(DEPLOY, 'crds')}`;
-const AGENTS = `--filename=${join(DEPLOY, 'kubediag.yaml')}`;
+const ROOT = join(import.meta.dirname, '../..');
+const CRDS = `--filename=${join(ROOT, 'deploy/crds')}`;
+const AGENTS = `--filename=${join(ROOT, 'deploy/kubediag.yaml')}`;
 const SOON = '--timeout=90s';
 
 type WithKubectl = Pick<SharedCluster, 'kubectl'>;
 
-/** Installs KubeDiag as a person would, and waits until the agent of each node is ready. */
-export async function install(cluster: WithKubectl): Promise<void> {
-  await cluster.kubectl('apply', '--server-side', CRDS);
-  await cluster.kubectl('wait', '--for=condition=Established', CRDS, SOON);
-  await cluster.kubectl('apply', AGENTS);
+// ```
+// kubectl apply -f deploy/crds
+// sed 's|registry.example/kubediag:0.1.0|IMAGE|' deploy/kubediag.yaml | kubectl apply -f -
+// ```
+const COMMANDS = /^```\n(kubectl apply -f deploy\/crds.+?)```$/ms;
+
+/** Installs KubeDiag by the commands of docs/install.md, and waits until the agent of each node is ready. */
+export async function install(cluster: Pick<SharedCluster, 'kubectl' | 'run'>): Promise<void> {
+  const page = await readFile(join(ROOT, 'docs/install.md'), 'utf8');
+  const [, commands] = COMMANDS.exec(page) ?? [];
+  if (commands === undefined) throw new Error('docs/install.md: no commands that install KubeDiag');
+  const script = `cd "$1"\n${commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`)}`;
+  const { code, stderr } = await cluster.run(['sh', '-ec', script, 'sh', ROOT]);
+  if (code !== 0) throw new Error(`the commands of docs/install.md failed: ${stderr.trim()}`);
   await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', '-n=kubediag', SOON);
 }
 

@@ -23,7 +23,7 @@ import {
   report,
   reportStatus,
 } from './agent-pod.ts';
-import { uninstall } from './installation.ts';
+import { install, uninstall } from './installation.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 /** What somebody can do who has taken over the container of an agent: as its user, with its token. */
@@ -40,10 +40,7 @@ let kubeconfig: string;
 beforeAll(async () => {
   cluster = await sharedCluster(MIXED);
   scratch = await mkdtemp(join(tmpdir(), 'kubediag-taken-over-'));
-  await cluster.kubectl('apply', '--server-side', '--filename=deploy/crds');
-  await cluster.kubectl('wait', '--for=condition=Established', '--filename=deploy/crds');
-  await cluster.kubectl('apply', '--filename=deploy/kubediag.yaml');
-  await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', IN_OURS, '--timeout=3m');
+  await install(cluster);
   kubeconfig = await configWith(cluster, await readToken(cluster, NEW_NODE, 'agent'), scratch);
   await cluster.apply(
     { apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name: OLD_NODE } },

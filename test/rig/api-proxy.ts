@@ -17,8 +17,8 @@ export type Fate =
 
 export interface ApiProxy {
   readonly access: KubeAccess;
-  /** Decides for each request; "pass" until it is set. */
-  decide: (method: string, url: URL) => Fate;
+  /** Decides for each request, which waits until then; "pass" until it is set. */
+  decide: (method: string, url: URL) => Fate | Promise<Fate>;
   stop(): Promise<void>;
 }
 
@@ -26,15 +26,13 @@ export interface ApiProxy {
 export async function startApiProxy(api: ApiServer): Promise<ApiProxy> {
   const { cert, key } = certificates.loopback;
   const agent = new Agent({ keepAlive: true, ...api.credentials });
-  const server = createServer({ cert, key }, (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '', api.server);
-    const fate = proxy.decide(request.method ?? '', url);
-    if (typeof fate === 'object') {
-      response.writeHead(fate.code, fate.headers).end('{}');
-      return;
-    }
-    passOn(request, response, url, fate, agent);
-  });
+    const fate = await proxy.decide(request.method ?? '', url);
+    if (typeof fate === 'object') response.writeHead(fate.code, fate.headers).end('{}');
+    else passOn(request, response, url, fate, agent);
+  };
+  const server = createServer({ cert, key }, (request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

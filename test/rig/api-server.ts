@@ -214,7 +214,7 @@ async function readyServer(given: {
     socket: sockets.api,
     clock,
     ready: () => answers(`/apis/${API_VERSION}/diagnoses`),
-    clear: () => clear(client),
+    clear: () => clearKinds(client),
     compact: async () => compact(client, sockets.etcd),
     stop: async () => {
       client.close();
@@ -240,7 +240,8 @@ async function createCrds(
   );
 }
 
-async function clear(client: KubeClient): Promise<void> {
+/** Deletes all objects of our kinds, also from another process than that of the server. */
+export async function clearKinds(client: KubeClient): Promise<void> {
   const crds = await client.request({ method: 'GET', path: CRD_PATH });
   for (const crd of listAt(crds, 'items') ?? []) {
     const plural = textAt(crd, 'spec', 'names', 'plural');
