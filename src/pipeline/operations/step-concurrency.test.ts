@@ -179,8 +179,7 @@ test('a plan does not wait for a repair', async () => {
 });
 
 test('steps that read the node and lookups of pods wait in one queue', async () => {
-  const walk = new SyntheticWalk();
-  const processor = await walk.context.lookup.operation('stale-subpath-mount-diagnoser');
+  const processor = builtIns.operations.get('stale-subpath-mount-diagnoser');
   if (!processor) throw new Error('no such Operation');
   const begun: string[] = [];
   const gate = Promise.withResolvers<never>();
