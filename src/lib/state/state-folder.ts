@@ -204,14 +204,22 @@ export type TriedDisk<T> = Tried<T, DiskAdvice>;
 
 /**
  * Returns a disk error, or a timeout, as a result. A write that completes after the timeout is
- * found at the next start. Any other error is a bug and is thrown.
+ * found at the next start; `onLate` gives back what else the work has taken by then. Any other error is
+ * a bug and is thrown.
  */
-export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<TriedDisk<T>> {
+export async function tried<T>(
+  work: Promise<T>,
+  withinMs = DISK_MS,
+  onLate: (value: T) => void = () => {},
+): Promise<TriedDisk<T>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const silent = `the disk did not answer within ${withinMs / 1000} s`;
     const error = new DiskError(silent, `see dmesg, and ${OTHER_FOLDER}`);
-    timer = setTimeout(() => reject(error), withinMs);
+    timer = setTimeout(() => {
+      reject(error);
+      void work.then(onLate, () => {});
+    }, withinMs);
   });
   try {
     return { ok: true, value: await Promise.race([work, late]) };

@@ -54,19 +54,29 @@ export function unusableFolder(
 export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
   const { stateFolder, snapshot, permitted, actionsPerHour } = asked;
   const actor = thisProcess();
-  const answer = await tried(takeNodeLock(stateFolder, actor));
+  const answer = await tried(takeNodeLock(stateFolder, actor), undefined, (late) => {
+    if (late.isTaken) late.lock.release();
+  });
   if (!answer.ok) return unusableFolder(stateFolder, answer);
   if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
   const { lock } = answer.value;
-  await endStrays(snapshot());
   const journal = new FileJournal({ folder: stateFolder, actor });
   const writer = new LiveWriter(asked);
   const acting = { snapshot, journal, writer, permitted, actionsPerHour };
-  const settled = await tried(settleUnfinished(stateFolder, acting), settleMs);
-  if (!settled.ok) {
-    lock.release();
-    return unusableFolder(stateFolder, settled);
-  }
+  const settling = async () => {
+    let isSettled = false;
+    try {
+      await endStrays(snapshot());
+      const all = await settleUnfinished(stateFolder, acting);
+      isSettled = true;
+      return all;
+    } finally {
+      if (!isSettled) lock.release();
+    }
+  };
+  // After the timeout it may still be resuming an action: nobody else may act until it has ended.
+  const settled = await tried(settling(), settleMs, () => lock.release());
+  if (!settled.ok) return unusableFolder(stateFolder, settled);
   const repair = { ...acting, lock };
   let isClosed = false;
   return {
