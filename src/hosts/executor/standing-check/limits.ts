@@ -1,5 +1,7 @@
 /** Between two probes of the node. */
 export const PROBE_MS = 2_000;
+/** For one probe. Each of its reads has a limit, but a reader that was stopped does not even begin one. */
+export const PROBE_TIMEOUT_MS = 60_000;
 
 /** Between two checks of a node that does not change, spread so that nodes do not check together. */
 export const CHECK_INTERVAL_MS = { min: 75_000, max: 105_000 } as const;

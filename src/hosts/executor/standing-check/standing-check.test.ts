@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { nodes as crashed } from '../../../../test/faults/kubelet-not-running.ts';
 import { nodeNamed } from '../../../../test/synthetic-node.ts';
 import { CheckMemory } from '../../../node/checkup/check-memory.ts';
 import { kubeletNotRunning } from '../../../node/faults/kubelet-not-running/fault.ts';
-import type { NodeReader } from '../../../node/model/node-reader.ts';
+import { type NodeReader, ReadError, sourceOf } from '../../../node/model/node-reader.ts';
 import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
+import { PROBE_TIMEOUT_MS } from './limits.ts';
 import { StandingCheck, type StandingNode } from './standing-check.ts';
 
 /** A node that can become another one at any time. */
@@ -75,4 +76,49 @@ test('a change is checked at once, and a cure is confirmed by a second check', a
   stopping.abort();
   await running;
   expect(opened.map(({ isClosed }) => isClosed)).toEqual([false, true, true]);
+});
+
+/** A node whose reader stands still during the first check. */
+class StoppedNode extends ChangingNode {
+  readonly asked = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
+  #checks = 0;
+
+  override ask: NodeReader['ask'] = async (kind, question) => {
+    if (this.#checks > 1) return this.current.ask(kind, question);
+    this.asked.resolve();
+    await this.#ended.promise;
+    throw new ReadError('not-asked', sourceOf(question));
+  };
+  override beginCheck() {
+    this.#checks += 1;
+  }
+  override endCheck() {
+    this.#ended.resolve();
+  }
+}
+
+test('a probe whose reader stands still ends at its limit, and the next one reads again', async () => {
+  const well = nodeNamed('healthy', crashed()).build();
+  const [node, probed] = [new ChangingNode(well), new StoppedNode(well)];
+  const nodes = [node, probed];
+  const begun: string[] = [];
+  const stopping = new AbortController();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const standing = new StandingCheck({
+    ...{ tables: node, faults: [kubeletNotRunning], settings: {}, memory: new CheckMemory() },
+    openNode: () => nodes.shift() ?? node,
+    onCheck: () => {},
+    onBegin: (why) => begun.push(why),
+    stop: stopping.signal,
+  });
+  const running = standing.run();
+  await probed.asked.promise;
+  vi.advanceTimersByTime(PROBE_TIMEOUT_MS);
+  vi.useRealTimers();
+  await expect.poll(() => begun).toEqual(['the first check']);
+  await expect.poll(() => begun[1]).toMatch(/^changed: .*kubelet/);
+  stopping.abort();
+  await running;
 });

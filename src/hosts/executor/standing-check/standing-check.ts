@@ -1,6 +1,6 @@
 import type { CheckMemory } from '../../../node/checkup/check-memory.ts';
 import { checkAgainInMs } from '../../../node/checkup/judge-faults.ts';
-import { createProbe } from '../../../node/checkup/probe-node.ts';
+import { createProbe, type Probe, type ProbedNode } from '../../../node/checkup/probe-node.ts';
 import { type CheckableNode, runCheck } from '../../../node/checkup/run-check.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
@@ -10,7 +10,7 @@ import type { NodeCheck } from '../../../pipeline/channel/node-check.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { checkAgainAfter } from './check-again.ts';
 import { CheckSchedule } from './check-schedule.ts';
-import { CHECK_MS, PROBE_MS } from './limits.ts';
+import { CHECK_MS, PROBE_MS, PROBE_TIMEOUT_MS } from './limits.ts';
 import { nodeCheckOf } from './node-check-of.ts';
 
 /** A node that is checked again and again; between two checks it has no reader. */
@@ -72,7 +72,7 @@ export class StandingCheck {
     let digest: string | undefined;
     let checkedMs: number | undefined;
     while (!stop.aborted) {
-      const now = await probe({ tables, node: probed, quick, checkedMs });
+      const now = await probeInTime(probe, { tables, node: probed, quick, checkedMs });
       if (digest !== undefined && digest !== now) this.#want(`changed: ${changedIn(digest, now)}`);
       digest = now;
       if (this.#schedule.isDue(performance.now())) {
@@ -126,6 +126,17 @@ export class StandingCheck {
     if (this.#options.stop.aborted) this.#wake();
     return promise;
   }
+}
+
+/** What a probe says whose reads are ended at its limit; the next one reads again. */
+async function probeInTime(probe: Probe, probed: ProbedNode & { readonly node: StandingNode }) {
+  const { node } = probed;
+  node.beginCheck();
+  const limit = `the time limit of the probe, ${PROBE_TIMEOUT_MS / 1_000} s, was reached`;
+  const timer = setTimeout(() => node.endCheck(limit), PROBE_TIMEOUT_MS);
+  const digest = await probe(probed);
+  clearTimeout(timer);
+  return digest;
 }
 
 const SILENT = { progress: () => {}, detail: () => {} };
