@@ -13,6 +13,7 @@ import type { Actor } from '../../lib/state/this-process.ts';
 import { defined } from '../../lib/std/defined.ts';
 import type { Outcome } from '../model/action.ts';
 import {
+  type CountedActions,
   hasSeenGone,
   type Intent,
   type Journal,
@@ -63,13 +64,13 @@ export class FileJournal implements Journal {
     return hasSeenGone(folder, { podUid, finding, boot: actor.boot });
   }
 
-  async actionsInLastHour(): Promise<number> {
+  async actionsInLastHour(): Promise<CountedActions> {
     const { folder, now = () => new Date() } = this.#place;
-    const since = now().getTime() - HOUR_MS;
+    const nowMs = now().getTime();
+    const begun = readJournal(folder).records.filter(({ event }) => event === 'intended');
     // A time that is yet to come counts: the clock has been set back since.
-    return readJournal(folder).records.filter(
-      ({ event, at }) => event === 'intended' && !(Date.parse(at) <= since),
-    ).length;
+    const times = begun.map(({ at }) => Date.parse(at)).filter((at) => !(at <= nowMs - HOUR_MS));
+    return { count: times.length, inFuture: times.filter((at) => at > nowMs).length };
   }
 
   async keep(name: string, text: string): Promise<string> {
