@@ -101,6 +101,20 @@ test('is not done when a container was started meanwhile, unless the kubelet has
   expect((await outcomeOf(same)).outcome).toEqual({ state: 'done' });
 });
 
+test('is done when the start of a container meanwhile has failed: its next start gets a new mount', async () => {
+  const ended = new SyntheticRepair();
+  addContainer(ended, 'b2', 'CONTAINER_EXITED');
+  ended.inAct = () => addContainer(ended, 'c3', 'CONTAINER_EXITED', 'no such file or directory');
+  expect((await outcomeOf(ended)).outcome).toEqual({ state: 'done' });
+
+  // The list shows it before the start fails.
+  const failing = new SyntheticRepair();
+  addContainer(failing, 'b2', 'CONTAINER_EXITED');
+  failing.inAct = () =>
+    addContainer(failing, 'c3', 'CONTAINER_CREATED', 'no such file or directory');
+  expect((await outcomeOf(failing)).outcome).toEqual({ state: 'done' });
+});
+
 test('what the unmount has to say is in the outcome', async () => {
   const fixture = new SyntheticRepair();
   fixture.result = { state: 'did', note: 'the table changed meanwhile' };

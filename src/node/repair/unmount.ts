@@ -59,17 +59,19 @@ export const unmount: Handler<'unmount'> = {
   },
 
   async isDone(action, snapshot, before) {
+    // Before the table is read: a kubelet makes a new mount before it creates the container.
+    const started = before && (await startedMeanwhile(action, before, snapshot));
     const still = await stillMounted(action, snapshot);
     const { table, root } = await kubeletMounts(snapshot);
-    const started =
-      before && (await startedMeanwhile(action, { table, root }, { before, snapshot }));
+    const isBare = !table.mounts.some(({ target }) => target === action.target);
+    const raced = started && isBare ? mayHaveEmptyFile(started) : undefined;
     const now = new Set(table.mounts.map(lineOf));
     const lost = (before ? (await kubeletMounts(before)).table.mounts : [])
       .filter((mount) => subpathTarget(mount.target, root) && !isPinned(mount, action))
       .filter((mount) => !now.has(lineOf(mount)))
       .map(({ target }) => target);
     return {
-      ...(still ?? started ?? { isDone: true, seen: 'the mount is gone' }),
+      ...(still ?? raced ?? { isDone: true, seen: 'the mount is gone' }),
       ...(lost.length === 0
         ? {}
         : { beside: `meanwhile these changed too, not by us: ${lost.join(', ')}` }),
@@ -123,31 +125,39 @@ async function startingNow(
     return refused('it is not known whether the container is being started', list.why, CHECK_AGAIN);
   }
   const newest = newestOf(target, root, list.value);
-  if (newest?.state !== 'created' || !(await isStarting(newest, snapshot))) return undefined;
+  if (!newest || (await settledState(newest, snapshot)) !== 'created') return undefined;
   const why = `container ${newest.name} was created and does not run yet`;
   return refused('the container is being started at this moment', why, 'try again in a minute');
 }
 
 /** Waits for a start that is under way: after it failed, the kubelet waits longer than the act takes. */
-async function isStarting({ id }: Container, snapshot: Snapshot): Promise<boolean> {
+async function settledState(
+  { id, state }: Container,
+  snapshot: Snapshot,
+): Promise<Container['state']> {
+  if (state !== 'created') return state;
   const { socket } = await snapshot.of(runtime);
   for (let waitedMs = 0; waitedMs <= START_WAIT_MS; waitedMs += START_POLL_MS) {
     const status = await attempt(askStatus(snapshot, socket, id));
-    if (!status.known && status.error.failure === 'missing') return false;
+    if (!status.known && status.error.failure === 'missing') return 'exited';
     // dockershim lists a container whose start failed as created; its status says more.
-    if (status.known && (status.value.state !== 'created' || status.value.message)) return false;
+    if (status.known && status.value.message) return 'exited';
+    if (status.known && status.value.state !== 'created') return status.value.state;
     await sleep(START_POLL_MS);
   }
-  return true;
+  return 'created';
 }
 
-/** What is wrong if the kubelet began to start the container before the mount was gone. */
+/**
+ * The container that the kubelet began to start before the mount was gone. One that has exited is none:
+ * the kubelet makes a new mount for its next start.
+ */
 async function startedMeanwhile(
   { target }: Unmount,
-  { table, root }: Pick<KubeletMounts, 'table' | 'root'>,
-  { before, snapshot }: { readonly before: Snapshot; readonly snapshot: Snapshot },
-): Promise<Observation | undefined> {
-  if (table.mounts.some((mount) => mount.target === target)) return undefined;
+  before: Snapshot,
+  snapshot: Snapshot,
+): Promise<Container | undefined> {
+  const { root } = await kubeletMounts(before);
   const [earlier, now] = [
     await attempt(before.of(containers)),
     await attempt(snapshot.of(containers)),
@@ -155,8 +165,12 @@ async function startedMeanwhile(
   if (!earlier.known || !now.known) return undefined;
   const newest = newestOf(target, root, now.value);
   if (!newest || newest.id === newestOf(target, root, earlier.value)?.id) return undefined;
+  return (await settledState(newest, snapshot)) === 'exited' ? undefined : newest;
+}
+
+function mayHaveEmptyFile({ name, podNamespace, podName }: Container): Observation {
   const seen =
-    `the mount is gone, but container ${newest.name} of pod ${newest.podNamespace}/${newest.podName} was ` +
+    `the mount is gone, but container ${name} of pod ${podNamespace}/${podName} was ` +
     'started at the same moment and may have an empty file instead: restart it';
   return { isDone: false, seen };
 }
