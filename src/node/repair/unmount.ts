@@ -140,9 +140,9 @@ async function settledState(
   for (let waitedMs = 0; waitedMs <= START_WAIT_MS; waitedMs += START_POLL_MS) {
     const status = await attempt(askStatus(snapshot, socket, id));
     if (!status.known && status.error.failure === 'missing') return 'exited';
+    if (status.known && status.value.state !== 'created') return status.value.state;
     // dockershim lists a container whose start failed as created; its status says more.
     if (status.known && status.value.message) return 'exited';
-    if (status.known && status.value.state !== 'created') return status.value.state;
     await sleep(START_POLL_MS);
   }
   return 'created';
