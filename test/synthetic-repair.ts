@@ -53,7 +53,7 @@ export class SyntheticRepair {
   readonly stored: string[] = [];
   /** Pods that an earlier action saw to be gone, each with its finding. */
   readonly seenGone = new Set<string>();
-  actionsInLastHour = { count: 0, inFuture: 0 };
+  actionsInLastHour = 0;
   /** Called in the act, before it answers. */
   inAct: () => void = () => {};
 

@@ -13,7 +13,6 @@ import type { Actor } from '../../lib/state/this-process.ts';
 import { defined } from '../../lib/std/defined.ts';
 import type { Outcome } from '../model/action.ts';
 import {
-  type CountedActions,
   hasSeenGone,
   type Intent,
   type Journal,
@@ -64,13 +63,13 @@ export class FileJournal implements Journal {
     return hasSeenGone(folder, { podUid, finding, boot: actor.boot });
   }
 
-  async actionsInLastHour(): Promise<CountedActions> {
+  async actionsInLastHour(): Promise<number> {
     const { folder, now = () => new Date() } = this.#place;
-    const nowMs = now().getTime();
-    const begun = readJournal(folder).records.filter(({ event }) => event === 'intended');
+    const since = now().getTime() - HOUR_MS;
     // A time that is yet to come counts: the clock has been set back since.
-    const times = begun.map(({ at }) => Date.parse(at)).filter((at) => !(at <= nowMs - HOUR_MS));
-    return { count: times.length, inFuture: times.filter((at) => at > nowMs).length };
+    return readJournal(folder).records.filter(
+      ({ event, at }) => event === 'intended' && !(Date.parse(at) <= since),
+    ).length;
   }
 
   async keep(name: string, text: string): Promise<string> {

@@ -261,16 +261,10 @@ test('leftovers that were removed say nothing of their pod, which may live', asy
 test('the actions of the last hour are counted over restarts, with those of a clock that was ahead', async () => {
   const at = (time: string) =>
     new FileJournal({ folder, actor: { ...actor, boot: time }, now: () => new Date(time) });
-  expect(await at('2026-01-02T03:04:05Z').actionsInLastHour()).toEqual({
-    count: 0,
-    inFuture: 0,
-  });
+  expect(await at('2026-01-02T03:04:05Z').actionsInLastHour()).toBe(0);
   for (const time of ['T02:04:05', 'T02:04:06', 'T03:00:00', 'T09:00:00']) {
     const entry = await at(`2026-01-02${time}Z`).intend(INTENT);
     await at(`2026-01-02${time}Z`).conclude(entry, INTENT, { state: 'done' });
   }
-  expect(await at('2026-01-02T03:04:05Z').actionsInLastHour()).toEqual({
-    count: 3,
-    inFuture: 1,
-  });
+  expect(await at('2026-01-02T03:04:05Z').actionsInLastHour()).toBe(3);
 });

@@ -40,15 +40,9 @@ export interface Journal {
   /** Whether an earlier action saw this pod to be gone, in this boot. */
   hasSeenGone(podUid: string, finding: string): boolean;
   /** All actions of the last hour on this node, also before a restart or a reboot. */
-  actionsInLastHour(): Promise<CountedActions>;
+  actionsInLastHour(): Promise<number>;
   /** On disk before it resolves, with its path: what is about to be gone, as it was. */
   keep(name: string, text: string): Promise<string>;
-}
-
-export interface CountedActions {
-  readonly count: number;
-  /** Those with a time that is yet to come: how long ago they were is not known. */
-  readonly inFuture: number;
 }
 
 export interface JournalReading {

@@ -77,12 +77,10 @@ async function overLimit(repair: RepairContext): Promise<Outcome | undefined> {
     const todo = `nothing was changed by this action; ${counted.todo}, then recover again`;
     return refused('the journal cannot be read', counted.why, todo);
   }
-  const { count, inFuture } = counted.value;
-  if (count < most) return undefined;
-  const ahead = inFuture === 0 ? '' : `; ${inFuture} of them in the future: the clock was set back`;
+  if (counted.value < most) return undefined;
   return refused(
     'the limit of actions per hour is reached',
-    `the policy of this host permits ${most}, and the journal has ${count} of the last hour${ahead}`,
+    `the policy of this host permits ${most}, and the journal has ${counted.value} of the last hour`,
     'find out with kubediag journal why so much is repaired here; then wait, repair it yourself on the ' +
       'node with kubediag recover, or raise actionsPerHour in the policy',
   );
