@@ -45,7 +45,7 @@ async function missingOperations(
 ): Promise<readonly string[]> {
   const names = new Set(nodes.flatMap(({ operation: name }) => name || []));
   const missing = await Promise.all(
-    [...names].map(async (name) => ((await operation(name)) ? [] : [name])),
+    [...names].map(async (name) => ((await operation(name)).state === 'ready' ? [] : [name])),
   );
   return missing.flat().map((name) => `Operation "${name}" does not exist yet: apply it ${until}`);
 }
