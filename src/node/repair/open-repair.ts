@@ -63,19 +63,10 @@ export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
   const journal = new FileJournal({ folder: stateFolder, actor });
   const writer = new LiveWriter(asked);
   const acting = { snapshot, journal, writer, permitted, actionsPerHour };
-  const settling = async () => {
-    let isSettled = false;
-    try {
-      await endStrays(snapshot());
-      const all = await settleUnfinished(stateFolder, acting);
-      isSettled = true;
-      return all;
-    } finally {
-      if (!isSettled) lock.release();
-    }
-  };
-  // After the timeout it may still be resuming an action: nobody else may act until it has ended.
-  const settled = await tried(settling(), settleMs, () => lock.release());
+  const settling = endStrays(snapshot()).then(() => settleUnfinished(stateFolder, acting));
+  // After a failure at once; after the timeout when it has ended, because it may be resuming an action.
+  void settling.then(undefined, () => lock.release());
+  const settled = await tried(settling, settleMs, () => lock.release());
   if (!settled.ok) return unusableFolder(stateFolder, settled);
   const repair = { ...acting, lock };
   let isClosed = false;
