@@ -63,7 +63,11 @@ export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
   const journal = new FileJournal({ folder: stateFolder, actor });
   const writer = new LiveWriter(asked);
   const acting = { snapshot, journal, writer, permitted, actionsPerHour };
-  const settling = endStrays(snapshot()).then(() => settleUnfinished(stateFolder, acting));
+  const settle = async () => {
+    await endStrays(snapshot());
+    return settleUnfinished(stateFolder, acting);
+  };
+  const settling = settle();
   // After a failure at once; after the timeout when it has ended, because it may be resuming an action.
   void settling.then(undefined, () => lock.release());
   const settled = await tried(settling, settleMs, () => lock.release());
