@@ -30,6 +30,7 @@ import { largeAnswers } from './large-answers.ts';
 import {
   API_SILENT_MS,
   EXECUTOR_ABSENT_MS,
+  EXECUTOR_SILENT_MS,
   EXECUTOR_START_MS,
   IN_FLIGHT_MAX,
   LEASE_RENEW_MS,
@@ -225,7 +226,11 @@ class Agent {
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
       runStep: this.#metrics.timed(pods.collecting(steps, takeAnswer)),
       findPod: pods.finding(findPod),
-      earlierActionsFor,
+      earlierActionsFor: async (purpose) => {
+        const answer = inTime(earlierActionsFor(purpose), EXECUTOR_SILENT_MS, this.#stop);
+        const why = `the executor of node ${nodeName} does not answer`;
+        return (await answer) ?? { isKnown: false, why };
+      },
       shutdown: this.#stop,
       onSeen: (event) => this.#keys.see(event),
       onError: (message) => this.#listener.onMessage(message),

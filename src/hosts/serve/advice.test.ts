@@ -35,7 +35,7 @@ test.each<[KindName, object, readonly string[]]>([
   [
     'Diagnosis',
     { ...OWN, targetSelector: { nodeNames: ['my-node', 'elsewhere'] } },
-    [expect.stringMatching(/^not diagnosed here: node elsewhere; .* apply it to the agent of/)],
+    [expect.stringMatching(/^not diagnosed here: node elsewhere; .*create a Diagnosis for each of them/)],
   ],
   ['Operation', {}, []],
 ])('%s %j', async (kind, spec, wanted) => {

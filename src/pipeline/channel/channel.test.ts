@@ -139,9 +139,9 @@ test('a step whose executor does not come back says that it may have acted', asy
   raw.socket.destroy();
   await expect.poll(agent.isConnected).toBe(false);
   stop.abort();
-  const todo = 'it may have acted: run "kubediag journal" on the node';
+  const todo = 'if it is a step that acts, it may have done so: run "kubediag journal" on the node';
   expect(await stopped).toEqual({ succeeded: false, message: `stopped; ${todo}` });
-  expect(await asked).toMatchObject({ message: /does not answer: .*; it may have acted: run/ });
+  expect(await asked).toMatchObject({ message: /does not answer: .*; if it is a step that acts/ });
 });
 
 test('a step that is sent again ends at its deadline, although the next executor has time left', async () => {

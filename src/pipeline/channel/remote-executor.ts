@@ -37,7 +37,8 @@ export function remoteExecutor(
       const again = { stop, patienceMs: Math.min(ABSENT_MS, patienceMs) };
       const earlier = await earlierActions(purpose, again);
       if (earlier.isKnown) return failedWith(why, earlier.record);
-      return failedWith(`${why}; it may have acted: run "kubediag journal" on the node`);
+      const todo = 'run "kubediag journal" on the node';
+      return failedWith(`${why}; if it is a step that acts, it may have done so: ${todo}`);
     },
     findPod: async (pod, restMs, stop) => {
       const patienceMs = Math.min(ABSENT_MS, restMs);

@@ -137,8 +137,9 @@ export async function withMissingActions(
   if (!node || isReported) return status;
   const earlier = await earlierActionsFor(purposeOf(metadata, node));
   if (!earlier.isKnown) {
-    const what = `Diagnosis ${metadata.name}: the result of an interrupted action is unknown`;
-    onError?.(`${what}: ${earlier.why}; run kubediag recover, then see kubediag journal`);
+    const name = `${metadata.namespace}/${metadata.name}`;
+    const what = `Diagnosis ${name}: whether its last step has changed the node is unknown`;
+    onError?.(`${what}: ${earlier.why}; see kubediag journal on the node`);
     return status;
   }
   return withRecord(status, earlier.record);

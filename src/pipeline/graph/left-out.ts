@@ -3,7 +3,7 @@ import { note, type Problem, problem } from '../api/problem.ts';
 import { LEFT_OUT_NAMED_MAX } from './limits.ts';
 
 const WHY = 'an agent diagnoses its own node only';
-const TODO = 'create a Diagnosis for each of them, and apply it to the agent of its node';
+const TODO = 'create a Diagnosis for each of them';
 
 /** The nodes of a Diagnosis that the agent of one node does not diagnose; undefined if there are none. */
 export function leftOutOn(here: string, spec: DiagnosisSpec): string | undefined {

@@ -6,6 +6,7 @@ import { makeReport } from '../../../node/checkup/make-report.ts';
 import { runCheck } from '../../../node/checkup/run-check.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { kubeletNotRunning } from '../../../node/faults/kubelet-not-running/fault.ts';
+import { resolvConfOverLimit } from '../../../node/faults/resolv-conf-over-limit/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
 import { verdictOf } from '../../../node/model/verdict.ts';
 import { CHECKED_DETAILS_MAX, CHECKED_FINDINGS_MAX } from '../../../pipeline/channel/limits.ts';
@@ -44,6 +45,26 @@ test('a check has what was found and what could not be determined', async () => 
   const unknown = check.faults.filter(({ verdict }) => verdict === 'unknown');
   expect(new Set(check.unknowns.map(({ fault }) => fault))).toEqual(
     new Set(unknown.map(({ fault }) => fault)),
+  );
+});
+
+test('what a person can do is the first step, with its risk', () => {
+  const finding: Finding = {
+    ...{ state: 'active', reason: 'Made', summary: 'It is broken.', subject: {}, proof: [] },
+    ...{ blastRadius: '', excluded: [], pins: {} },
+    alternatives: [
+      { text: 'risk: pods restart' },
+      { text: 'Restart it:', command: 'systemctl restart it' },
+      { text: 'Look at its log.' },
+    ],
+  };
+  const judged = [
+    { fault: resolvConfOverLimit, verdict: verdictOf({ findings: [finding], unknowns: [] }) },
+  ];
+  const kubelet = { presence: 'running' } as const;
+  const report = makeReport({ name: 'web', time: '', kubelet, tookMs: 12 }, judged);
+  expect(nodeCheckOf(report, judged, '0.1.0', NOW).findings[0]?.detail?.manualStep).toBe(
+    'Restart it: systemctl restart it (risk: pods restart)',
   );
 });
 

@@ -62,12 +62,12 @@ function detailOf({
   actions,
   alternatives,
 }: Omit<FindingReport, 'state'>): DetailedFinding['detail'] {
-  const [first] = alternatives;
+  const manualStep = manualStepOf(alternatives);
   return {
     reason: line(reason),
     summary: line(summary),
     subject: subjectOf(subject),
-    ...(actions.length === 0 && first ? { manualStep: line(stepText(first)) } : {}),
+    ...(actions.length === 0 && manualStep ? { manualStep: line(manualStep) } : {}),
     proof: proof.slice(0, REPORTED_PROOF_MAX).map(({ claim, text, origin }) => ({
       claim: line(claim),
       ...(text === undefined ? {} : { text: line(text) }),
@@ -76,8 +76,14 @@ function detailOf({
   };
 }
 
-function stepText({ text, command }: Step): string {
-  return [text, command].filter((part) => part !== undefined).join(' ');
+/** The first step, after the risk that is listed before the steps. */
+function manualStepOf(alternatives: readonly Step[]): string | undefined {
+  const texts = alternatives.map(({ text, command }) =>
+    [text, command].filter((part) => part !== undefined).join(' '),
+  );
+  const risk = texts.find((text) => text.startsWith('risk: '));
+  const step = texts.find((text) => text !== risk);
+  return risk !== undefined && step !== undefined ? `${step} (${risk})` : (step ?? risk);
 }
 
 function subjectOf(subject: Subject): Subject {

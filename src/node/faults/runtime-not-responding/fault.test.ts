@@ -21,7 +21,7 @@ test('an option that names another socket is corrected by the one of the kubelet
 test('a process that has ended, and was not yet reaped, is no pod that runs', async () => {
   const name = 'active-killed-with-its-pods';
   const { findings } = await answerOn(runtimeNotResponding, name);
-  expect(findings[0]?.summary).toContain('No process of a pod runs.');
+  expect(findings[0]?.summary).toContain('No process is in the cgroup of a pod.');
 });
 
 test('the report lists a denied read of the socket of the runtime as a failure', async () => {
