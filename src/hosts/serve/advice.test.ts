@@ -35,7 +35,11 @@ test.each<[KindName, object, readonly string[]]>([
   [
     'Diagnosis',
     { ...OWN, targetSelector: { nodeNames: ['my-node', 'elsewhere'] } },
-    [expect.stringMatching(/^not diagnosed here: node elsewhere; .*create a Diagnosis for each of them/)],
+    [
+      expect.stringMatching(
+        /^not diagnosed here: node elsewhere; .*create a Diagnosis for each of them/,
+      ),
+    ],
   ],
   ['Operation', {}, []],
 ])('%s %j', async (kind, spec, wanted) => {
