@@ -156,8 +156,11 @@ async function runRound(name: string, victim: Victim | undefined, afterMs: numbe
     expectScriptOnce(onNew);
   }
   expect(done.length, shown).toBe(isRepaired ? 1 : 0);
-  expect(isStale(pod), shown).toBe(!isRepaired);
-  if (!isRepaired) await expectRepairLater(`${name}-again-${OLD_NODE}`);
+  // The kubelet ended after the unmount and before the check of it, which reads its mounts.
+  const isUnverified = /it was done, but could not be verified/.test(shown);
+  const isLeft = !isRepaired && !isUnverified;
+  expect(isStale(pod), shown).toBe(isLeft);
+  if (isLeft) await expectRepairLater(`${name}-again-${OLD_NODE}`);
   await cluster.kubectl('delete', 'pod', name, '--wait=false');
   // The times of a status are whole seconds.
   const ends = [onNew, onOld].map(({ status }) => Date.parse(status.endTime ?? '') + 1_000);
