@@ -101,13 +101,13 @@ test('a Lease is renewed until its process stops, also when somebody deletes it'
   expect(fieldAt(lease, 'spec', 'holderIdentity') ?? '').toBe('');
 });
 
-test('a Lease that somebody else holds is reported', async () => {
+test('a Lease that another process holds is reported', async () => {
   await leaseOf('four', 'another').hold();
   const stop = new AbortController();
   const errors: string[] = [];
   const onError = (message: string) => errors.push(message);
   const keeping = keepLease(leaseOf('four', 'me'), { intervalMs: 100, stop: stop.signal, onError });
-  await expect.poll(() => errors).toContain('somebody else holds it');
+  await expect.poll(() => errors).toContain('another process holds or changes it');
   stop.abort();
   await keeping;
 });

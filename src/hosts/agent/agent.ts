@@ -227,7 +227,7 @@ class Agent {
       runStep: this.#metrics.timed(pods.collecting(steps, takeAnswer)),
       findPod: pods.finding(findPod),
       earlierActionsFor: async (purpose) => {
-        const answer = inTime(earlierActionsFor(purpose), EXECUTOR_SILENT_MS, this.#stop);
+        const answer = inTime(earlierActionsFor(purpose), EXECUTOR_SILENT_MS);
         const why = `the executor of node ${nodeName} does not answer`;
         return (await answer) ?? { isKnown: false, why };
       },
@@ -241,7 +241,7 @@ class Agent {
     });
   }
 
-  /** Those of an executor that has connected once; until then a Diagnosis says what it waits for. */
+  /** Those of the last executor; before the first one connects nobody knows them. */
   async #builtIns(): Promise<SeenBuiltIns> {
     const known = await inTime(this.#executor.builtIns(), EXECUTOR_START_MS, this.#stop);
     return known ?? { unknown: `the executor of node ${this.#options.nodeName} is not connected` };
@@ -291,14 +291,14 @@ class Agent {
   }
 }
 
-/** Undefined if there is no answer of an executor within this time. */
+/** Undefined if the executor does not answer within this time, or before `stop`. */
 async function inTime<T>(
   answer: Promise<T>,
   limitMs: number,
-  stop: AbortSignal,
+  stop?: AbortSignal,
 ): Promise<T | undefined> {
   const waiting = new AbortController();
-  const ending = AbortSignal.any([waiting.signal, stop]);
+  const ending = AbortSignal.any(stop ? [waiting.signal, stop] : [waiting.signal]);
   const late = sleepUntilStopped(limitMs, ending, { ref: false });
   try {
     return await Promise.race([answer, late.then(() => undefined)]);

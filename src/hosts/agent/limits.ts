@@ -11,7 +11,7 @@ export const API_WAIT_MS = 60_000;
 /** How long a result waits for an executor that is away. */
 export const EXECUTOR_ABSENT_MS = 60_000;
 
-/** How long the end of a Diagnosis in which no step runs waits for an executor that stands still. */
+/** How long the end of a Diagnosis waits for an executor that is connected and does not respond. */
 export const EXECUTOR_SILENT_MS = 10_000;
 
 /** How long an agent that has just started waits for the executor to connect before it says so. */

@@ -167,7 +167,7 @@ export async function keepLease(
   while (!stop.aborted) {
     const answer = await answerOf(lease.hold());
     if (!answer.ok) onError?.(answer.error.message);
-    else if (!answer.value) onError?.('somebody else holds it');
+    else if (!answer.value) onError?.('another process holds or changes it');
     // A failed attempt is repeated while the Lease is still ours.
     const waitMs = answer.ok ? intervalMs * (0.9 + Math.random() * 0.2) : spread(intervalMs / 4);
     await sleepUntilStopped(waitMs, stop);

@@ -46,7 +46,7 @@ const CLAIMS: Readonly<Partial<Record<UnitEvent['what'], string>>> = {
 
 /** What happens to the pods of the node while the service does not run. */
 export function livePodsText({ livePods }: { readonly livePods: number }): string {
-  // Not every kubelet makes cgroups for pods, so pods may run all the same.
+  // A kubelet without cgroupsPerQOS makes no cgroups for pods, which may run all the same.
   if (livePods === 0) return 'No process is in the cgroup of a pod.';
   return `${counted(livePods, 'pod still runs', 'pods still run')} without it.`;
 }
