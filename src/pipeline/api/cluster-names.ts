@@ -11,3 +11,22 @@ export const NODE_CONDITION = 'NodeFault';
 
 /** The claim of a service account token that says on which node its pod runs. */
 export const NODE_NAME_CLAIM = 'authentication.kubernetes.io/node-name';
+
+export const CONTROLLER_ACCOUNT = 'kubediag-controller';
+/** As controllers name themselves in Events. */
+export const CONTROLLER_REPORTER = 'kubediag.org/controller';
+/** The Lease of the controller that leads. */
+export const CONTROLLER_LEASE = 'kubediag-controller';
+
+/** Leases, numbered from 0: a node is repaired only while its agent holds one of them. */
+export const SLOT_PREFIX = 'kubediag-recovery-';
+export const SLOT_LABEL = 'diagnosis.kubediag.org/recovery-slot';
+
+/** Of a Diagnosis that a controller made for one node: the uid of the Diagnosis that it belongs to. */
+export const PARENT_LABEL = 'diagnosis.kubediag.org/parent-uid';
+
+/** The one RecoveryPolicy that counts. */
+export const RECOVERY_POLICY = 'default';
+
+/** Verbs that people need for what RBAC has no word for. */
+export const VERBS = { recover: 'recover', approve: 'approve', diagnose: 'diagnose' } as const;
