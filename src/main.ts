@@ -16,6 +16,7 @@ async function main(): Promise<void> {
     serve: async () => (await import('./hosts/serve/serve.ts')).serve,
     agent: async () => (await import('./hosts/agent/agent.ts')).runAgent,
     executor: async () => (await import('./hosts/executor/run-executor.ts')).runExecutor,
+    controller: async () => (await import('./hosts/controller/controller.ts')).runController,
     lab: async () => (await import('../lab/commands.ts')).labCommands,
   });
 }

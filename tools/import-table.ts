@@ -193,7 +193,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   agent: {
     layer: 'hosts',
     does: 'the agent of a cluster: runs the Diagnoses of a cluster on this node; touches nothing of the node itself',
-    imports: ['std', 'model', 'kube', 'channel', 'api', 'store', 'steps', 'diagnosis', 'web'],
+    imports: ['std', 'kube', 'channel', 'api', 'store', 'steps', 'diagnosis', 'web'],
   },
   executor: {
     layer: 'hosts',
@@ -216,9 +216,8 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   controller: {
     layer: 'hosts',
-    does: 'assigns Diagnoses of a cluster to nodes',
-    imports: ['std', 'api', 'graph', 'store', 'kube'],
-    packages: ['commander', 'croner'],
+    does: 'the controller of a cluster: gives Diagnoses to nodes, and limits repairs',
+    imports: ['std', 'api', 'store', 'kube', 'web'],
   },
   kubectl: {
     layer: 'hosts',

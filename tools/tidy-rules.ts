@@ -53,6 +53,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
   'an error with a name of ours becomes a value': [
     'src/hosts/agent/agent.ts',
     'src/hosts/agent/input-body.ts',
+    'src/hosts/controller/controller.ts',
     'src/hosts/serve/serve.ts',
     'src/pipeline/store/sleep-until-stopped.ts',
     'src/pipeline/store/store-answer.ts',

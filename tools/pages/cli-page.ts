@@ -11,7 +11,9 @@ export function wholeProgram(): Program {
   const agent = async () => (await import('../../src/hosts/agent/agent.ts')).runAgent;
   const executor = async () =>
     (await import('../../src/hosts/executor/run-executor.ts')).runExecutor;
-  return new Program(commandSections({ serve, agent, executor }, labCommands));
+  const controller = async () =>
+    (await import('../../src/hosts/controller/controller.ts')).runController;
+  return new Program(commandSections({ serve, agent, executor, controller }, labCommands));
 }
 
 /** docs/reference/cli.md: the `--help` of all commands on one page. */

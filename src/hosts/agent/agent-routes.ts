@@ -1,12 +1,10 @@
 import type { ReadFile } from '../../pipeline/channel/executor.ts';
-import { type Handler, plain, type WebAnswer } from '../web/answer.ts';
+import type { Handler, WebAnswer } from '../web/answer.ts';
+import { PROBE_PATHS, type Probes, probeAnswer } from '../web/probe-routes.ts';
 import { StatusError } from '../web/status-error.ts';
 import type { ResultKeys } from './result-keys.ts';
 
-export interface AgentBackend {
-  /** Undefined when the agent is ready. */
-  readonly notReadyReason: () => string | undefined;
-  readonly metrics: () => string;
+export interface AgentBackend extends Probes {
   readonly resultKeys: Pick<ResultKeys, 'isRight' | 'nameOf'>;
   readonly readFile: (path: string) => Promise<ReadFile | undefined>;
 }
@@ -18,25 +16,15 @@ export function agentRoutes(backend: AgentBackend): Handler {
       throw new StatusError('MethodNotAllowed', `${method} is not supported: use GET`);
     }
     const [first = '', ...rest] = path;
-    if (rest.length === 0) {
-      if (first === 'healthz' || first === 'livez') return plain('ok\n');
-      if (first === 'readyz') return readiness(backend.notReadyReason());
-      if (first === 'metrics') {
-        const type = 'text/plain; version=0.0.4; charset=utf-8';
-        return { code: 200, type, body: backend.metrics() };
-      }
-    }
+    const probe = probeAnswer(path, backend);
+    if (probe) return probe;
     const [uid, file] = rest;
     if (first === 'results' && uid !== undefined && file !== undefined && rest.length === 2) {
       return answerResult(backend, { uid, file, key: query.get('key') ?? '' });
     }
-    const paths = '/results/UID/FILE?key=KEY, /metrics, /healthz, /livez, /readyz';
+    const paths = `/results/UID/FILE?key=KEY, ${PROBE_PATHS}`;
     throw new StatusError('NotFound', `/${path.join('/')} not found: use ${paths}`);
   };
-}
-
-function readiness(why: string | undefined): WebAnswer {
-  return why === undefined ? plain('ok\n') : plain(`${why}\n`, 503);
 }
 
 interface AskedResult {

@@ -1,7 +1,8 @@
+import type { Explanation } from '../../lib/std/explanation.ts';
 import { isLoopback } from '../../lib/std/is-loopback.ts';
 import { textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
-import type { Failure } from '../../node/model/action.ts';
+import { withoutRepeats } from '../../lib/std/without-repeats.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
 import type { Executor, ReadFile } from '../../pipeline/channel/executor.ts';
 import {
@@ -10,21 +11,21 @@ import {
 } from '../../pipeline/channel/listen-for-executor.ts';
 import { type SeenBuiltIns, storeLookup } from '../../pipeline/diagnosis/operation-lookup.ts';
 import { Runner } from '../../pipeline/diagnosis/runner.ts';
-import { inClusterAccess, type KubeAccess } from '../../pipeline/kube/kube-access.ts';
+import { ApiContact } from '../../pipeline/kube/api-contact.ts';
 import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
 import { kubeStore } from '../../pipeline/kube/kube-store.ts';
 import { keepLease, Lease } from '../../pipeline/kube/lease.ts';
 import { nodeAsOwner } from '../../pipeline/kube/objects.ts';
+import { withoutSelectableFields } from '../../pipeline/kube/older-server.ts';
+import { openAccess } from '../../pipeline/kube/open-access.ts';
 import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
-import { StoreError } from '../../pipeline/store/store-error.ts';
 import { counter, gauge, metricsText } from '../web/metrics.ts';
 import { RunMetrics } from '../web/run-metrics.ts';
-import { type RunningServer, startServer } from '../web/server.ts';
+import { listenFailure, startServer, urlOf } from '../web/server.ts';
 import { StatusError } from '../web/status-error.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
-import { ApiContact } from './api-contact.ts';
 import { ApiPods } from './api-pods.ts';
 import { largeAnswers } from './large-answers.ts';
 import {
@@ -38,9 +39,7 @@ import {
 } from './limits.ts';
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
-import { withoutSelectableFields } from './older-server.ts';
 import { ResultKeys } from './result-keys.ts';
-import { withoutRepeats } from './without-repeats.ts';
 
 export interface AgentOptions {
   readonly nodeName: string;
@@ -67,12 +66,12 @@ export async function runAgent(
   options: AgentOptions,
   stop: AbortSignal,
   { onStart, onMessage }: AgentListener,
-): Promise<Failure | undefined> {
+): Promise<Explanation | undefined> {
   const listener = { onStart, onMessage: withoutRepeats(onMessage) };
   const { nodeName, socketPath, version } = options;
-  const access = await accessOf(options);
-  if ('why' in access) return access;
-  const contact = new ApiContact(openKubeClient(access, { version }));
+  const access = await openAccess(options.kubeconfig);
+  if (!access.ok) return access.failure;
+  const contact = new ApiContact(openKubeClient(access.value, { version }));
   try {
     const status = publishNodeStatus({
       client: contact.client,
@@ -96,30 +95,12 @@ export async function runAgent(
     await agent.run();
     return undefined;
   } catch (error) {
-    if (!isListenError(error)) throw error;
-    const todo = 'use another address or path, or stop the process that uses this one';
-    return { what: 'the agent cannot listen', why: error.message, todo };
+    const failure = listenFailure('the agent', error);
+    if (!failure) throw error;
+    return failure;
   } finally {
     contact.client.close();
   }
-}
-
-async function accessOf({ kubeconfig }: AgentOptions): Promise<KubeAccess | Failure> {
-  try {
-    if (kubeconfig === undefined) return inClusterAccess();
-    const { kubeconfigAccess } = await import('../../pipeline/kube/kubeconfig.ts');
-    return await kubeconfigAccess(kubeconfig);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const todo = 'run it in a pod with a service account, or give it --kubeconfig FILE';
-    return { what: 'the API server cannot be used', why: error.message, todo };
-  }
-}
-
-function isListenError(error: unknown): error is NodeJS.ErrnoException {
-  if (!(error instanceof Error)) return false;
-  const { syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'listen' || syscall === 'bind';
 }
 
 class Agent {
@@ -339,9 +320,4 @@ function withoutWaiting(
 function endText({ metadata: { namespace, name }, status }: StoredObject): string {
   const end = [textAt(status, 'phase'), textAt(status, 'result')].filter((each) => each);
   return `Diagnosis ${namespace}/${name}: ${end.join(', ')}`;
-}
-
-// http://10.244.1.7:8090, http://[fd00::7]:8090
-function urlOf({ host, port }: Pick<RunningServer, 'host' | 'port'>): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

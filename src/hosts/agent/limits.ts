@@ -17,10 +17,6 @@ export const EXECUTOR_SILENT_MS = 10_000;
 /** How long an agent that has just started waits for the executor to connect before it says so. */
 export const EXECUTOR_START_MS = 5_000;
 
-/** Equal messages within this time are logged once. */
-export const LOG_REPEAT_MS = 60_000;
-export const LOG_REPEATS_MAX = 100;
-
 /**
  * What an agent has in memory at once: Diagnoses that run, each with a status of up to 1.5 MB and the bytes
  * of an answer of up to 2 MiB. An answer is several times as large while it is read and stored.

@@ -1,17 +1,27 @@
+import type { Informer } from '../../pipeline/kube/informer.ts';
 import type { KubeClient } from '../../pipeline/kube/kube-client.ts';
 import type { Store } from '../../pipeline/store/store.ts';
+import type { DiagnosisDigest, LeaseDigest, NodeDigest } from './digests.ts';
 
 /** What every part of the controller works with, for as long as this process leads. */
 export interface ControllerContext {
+  /** Writes only while this process leads. */
   readonly client: KubeClient;
   readonly store: Store;
   /** The namespace of our own Leases. */
   readonly namespace: string;
-  /** False from the moment at which another process may lead: no write begins then. */
-  readonly isLeading: () => boolean;
+  /** By "namespace/name"; with the indexes "node" (name) and "parent" (uid). */
+  readonly diagnoses: Informer<DiagnosisDigest>;
+  /** By name. */
+  readonly nodes: Informer<NodeDigest>;
+  /** Those of our namespace, by "namespace/name". */
+  readonly leases: Informer<LeaseDigest>;
   /** Another process leads from now on, or this one shuts down. */
   readonly stop: AbortSignal;
   readonly now: () => Date;
   /** Called with one line for each change and each error. */
   readonly onMessage: (message: string) => void;
 }
+
+/** Runs until `stop`. It begins when all informers have listed their objects. */
+export type ControllerPart = (context: ControllerContext) => Promise<void>;

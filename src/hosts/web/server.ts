@@ -7,6 +7,7 @@ import {
   type Socket,
   type Server as SocketServer,
 } from 'node:net';
+import type { Explanation } from '../../lib/std/explanation.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { StoreError } from '../../pipeline/store/store-error.ts';
 import { type Handler, json, type WebAnswer, type WebRequest } from './answer.ts';
@@ -272,4 +273,18 @@ function rejectMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     `not a valid HTTP request: ${error.message}`,
   ];
   hangUp(socket, line, message);
+}
+
+/** Why a process cannot listen; undefined for other errors. */
+export function listenFailure(who: string, error: unknown): Explanation | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { syscall } = error as NodeJS.ErrnoException;
+  if (syscall !== 'listen' && syscall !== 'bind') return undefined;
+  const todo = 'use another address or path, or stop the process that uses this one';
+  return { what: `${who} cannot listen`, why: error.message, todo };
+}
+
+// http://10.244.1.7:8090, http://[fd00::7]:8090
+export function urlOf({ host, port }: Pick<RunningServer, 'host' | 'port'>): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -75,12 +75,15 @@ export function structuralSchema(schema: z.ZodType): StructuralSchema {
 }
 
 function structural(created: StructuralSchema): StructuralSchema {
-  const { $schema: _, properties, additionalProperties, items, pattern, ...rest } = created;
+  const { $schema: _, properties, additionalProperties, items, pattern, anyOf, ...rest } = created;
   const isTime = rest.format === 'date-time';
   const { maximum } = rest;
   const isInt32 = typeof maximum === 'number' && maximum <= INT32_MAX;
+  // The API server knows the types of these, and refuses bounds beside them.
+  const isUnion = anyOf !== undefined && rest['x-kubernetes-int-or-string'] !== true;
   return {
     ...rest,
+    ...(isUnion ? { anyOf } : {}),
     // The API server knows what a time is; the pattern of the library is a page long.
     ...(pattern === undefined || isTime ? {} : { pattern }),
     ...(rest.type === 'integer' && isInt32 ? { format: 'int32' } : {}),

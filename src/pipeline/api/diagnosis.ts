@@ -13,9 +13,15 @@ import {
   time,
 } from './fields.ts';
 import { findingOf } from './finding.ts';
-import { PLAN_CHARACTERS_MAX, RETENTION_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
+import {
+  FAILED_NODES_LISTED_MAX,
+  PLAN_CHARACTERS_MAX,
+  RETENTION_SECONDS_MAX,
+  TIMEOUT_SECONDS_MAX,
+} from './limits.ts';
 import { observedGeneration } from './operation.ts';
 import { graphPaths, path } from './operation-set.ts';
+import { RECOVERY_MODES } from './recovery-mode.ts';
 import { type DiagnosisResult, meaningsOf, RESULTS, STEP_REASONS } from './results.ts';
 import { type ChangeRule, ruled } from './rules.ts';
 
@@ -37,7 +43,7 @@ export const diagnosisSpec = ruled(
     parameters: textMap.describe('Passed to every step.').exactOptional(),
     targetSelector: targetSelector.exactOptional(),
     recovery: z
-      .enum(['Automatic', 'Approval', 'Never'])
+      .enum(RECOVERY_MODES)
       .describe(
         'Whether steps may repair the node: on their own (Automatic, the default), after approval, or never.',
       )
@@ -58,7 +64,7 @@ export const diagnosisSpec = ruled(
       .min(0)
       .max(RETENTION_SECONDS_MAX)
       .describe(
-        'Seconds after its end until the Diagnosis is deleted. Agents of a cluster do not delete Diagnoses.',
+        'Seconds after its end until the Diagnosis is deleted. On a cluster the controller deletes it.',
       )
       .exactOptional(),
     approvedPlan: text
@@ -150,6 +156,30 @@ const action = z.object({
   message: text.describe('Why it was refused, failed or had no effect.').exactOptional(),
 });
 
+/** Of a Diagnosis with spec.targetSelector, which has one Diagnosis for each node. */
+const nodeCounts = z
+  .object({
+    total: count.describe('Nodes that were selected.'),
+    waiting: count.describe('Nodes whose Diagnosis was not created or has not started yet.'),
+    running: count.describe('Nodes whose Diagnosis runs.'),
+    succeeded: count.describe('Nodes whose Diagnosis succeeded.'),
+    failed: count.describe('Nodes whose Diagnosis failed.'),
+  })
+  .describe('Number of nodes by the phase of their Diagnosis.');
+
+/** A step that agents cannot run, because it needs rights at the API server. */
+const controllerStep = z
+  .object({
+    pathIndex,
+    nodeIndex,
+    operation: text.describe('Name of the Operation.'),
+    succeeded: flag.describe('Whether the step succeeded.'),
+    reason: text.describe('Why it failed, where that is not an error.').exactOptional(),
+    message: text.describe('Why it failed.').exactOptional(),
+    results: results.describe('Its results.').exactOptional(),
+  })
+  .describe('The last step that the controller ran for this Diagnosis.');
+
 export const diagnosisStatus = z
   .object({
     phase: z
@@ -224,6 +254,21 @@ export const diagnosisStatus = z
       .exactOptional(),
     filesNotListed: count.describe('Number of files left out.').exactOptional(),
     nodeNames: z.array(text).describe('The nodes that are diagnosed.').exactOptional(),
+    nodes: nodeCounts.exactOptional(),
+    progress: text
+      .describe('Of a Diagnosis of several nodes: how many have ended, for example 37/120.')
+      .exactOptional(),
+    failedNodes: z
+      .array(
+        z.object({
+          name: text.describe('Name of the node.'),
+          diagnosis: text.describe('Name of its Diagnosis.').exactOptional(),
+          message: text.describe('Why it failed.'),
+        }),
+      )
+      .max(FAILED_NODES_LISTED_MAX)
+      .describe('The first nodes whose Diagnosis failed.')
+      .exactOptional(),
     context: z
       .object({
         parameters: results.describe('Not set.').exactOptional(),
@@ -245,6 +290,10 @@ export const diagnosisStatus = z
         'Name of the planned actions; they wait until spec.approvedPlan has the same value.',
       )
       .exactOptional(),
+    planRequiredBy: z
+      .enum(['Diagnosis', 'RecoveryPolicy'])
+      .describe('What demands the approval of the plan.')
+      .exactOptional(),
     plannedActions: z
       .array(action)
       .describe('Actions that would repair the node: with dryRun, or while they wait for approval.')
@@ -254,8 +303,11 @@ export const diagnosisStatus = z
     actionsNotListed: count
       .describe('Number of actions left out; the journal of the node has all of them.')
       .exactOptional(),
+    controllerStep: controllerStep.exactOptional(),
   })
-  .describe('How far the Diagnosis is, and what it found and did. Only the agent writes it.');
+  .describe(
+    'How far the Diagnosis is, and what it found and did. The agent of its node writes it, and the controller where no agent can.',
+  );
 
 export type DiagnosisSpec = z.output<typeof diagnosisSpec>;
 export type DiagnosisStatus = z.output<typeof diagnosisStatus>;

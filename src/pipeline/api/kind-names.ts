@@ -17,3 +17,6 @@ export const KIND_NAMES: Readonly<Record<KindName, KindNames>> = {
   Trigger: { plural: 'triggers', scope: 'Cluster' },
   CommonEvent: { plural: 'commonevents', scope: 'Namespaced' },
 };
+
+/** The plural of RecoveryPolicy, which no store has. */
+export const RECOVERY_POLICIES = 'recoverypolicies';

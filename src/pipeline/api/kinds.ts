@@ -1,10 +1,18 @@
 import type * as z from 'zod';
 import { commonEventSpec, commonEventStatus } from './common-event.ts';
 import { diagnosisSpec, diagnosisStatus } from './diagnosis.ts';
-import { API_VERSION, GROUP, KIND_NAMES, type KindName, VERSION } from './kind-names.ts';
+import {
+  API_VERSION,
+  GROUP,
+  KIND_NAMES,
+  type KindName,
+  RECOVERY_POLICIES,
+  VERSION,
+} from './kind-names.ts';
 import { nodeReportStatus } from './node-report.ts';
 import { operationSpec } from './operation.ts';
 import { operationSetSpec, operationSetStatus } from './operation-set.ts';
+import { recoveryPolicySpec, recoveryPolicyStatus } from './recovery-policy.ts';
 import { triggerSpec, triggerStatus } from './trigger.ts';
 
 export { API_VERSION, GROUP, type KindName, VERSION };
@@ -85,6 +93,7 @@ export const kinds: readonly Kind[] = [
       wide('PodContainer', '.spec.podReference.container'),
       column('Phase', '.status.phase'),
       column('Result', '.status.result'),
+      column('Progress', '.status.progress'),
       age,
     ],
     selectableFields: ['.spec.nodeName'],
@@ -142,5 +151,23 @@ const nodeReport: DefinedKind = {
   ],
 };
 
+/** Not one of `kinds` either: it limits how many nodes of a cluster are repaired, and when. */
+const recoveryPolicy: DefinedKind = {
+  kind: 'RecoveryPolicy',
+  plural: RECOVERY_POLICIES,
+  shortNames: ['recpol'],
+  scope: 'Cluster',
+  description: 'When agents may repair their nodes, and how many at once. It is named "default".',
+  spec: recoveryPolicySpec,
+  status: recoveryPolicyStatus,
+  columns: [
+    column('Max', '.status.slots', 'integer'),
+    column('Paused', '.spec.paused', 'boolean'),
+    column('Permitted', ".status.conditions[?(@.type=='RecoveryPermitted')].status"),
+    column('Reason', ".status.conditions[?(@.type=='RecoveryPermitted')].reason"),
+    age,
+  ],
+};
+
 /** Every kind that a cluster needs. */
-export const clusterKinds: readonly DefinedKind[] = [...kinds, nodeReport];
+export const clusterKinds: readonly DefinedKind[] = [...kinds, nodeReport, recoveryPolicy];

@@ -54,3 +54,13 @@ export const REPORTED_FINDINGS_MAX = 10;
 export const REPORTED_UNKNOWNS_MAX = 10;
 export const REPORTED_PROOF_MAX = 3;
 export const REPORTED_TEXT_MAX = 1_024;
+
+/** Of a RecoveryPolicy: there is a Lease for each node that may be in recovery at once. */
+export const CONCURRENT_NODES_MAX = 1_000;
+export const NODES_IN_RECOVERY_LISTED_MAX = 1_000;
+export const WINDOWS_MAX = 50;
+export const FAULTS_NAMED_MAX = 200;
+export const FAILURES_LISTED_MAX = 100;
+
+/** Nodes that failed, in the status of a Diagnosis of several nodes; the others are only counted. */
+export const FAILED_NODES_LISTED_MAX = 20;

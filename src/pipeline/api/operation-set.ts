@@ -82,6 +82,16 @@ export const operationSetStatus = z
     paths: graphPaths
       .describe('Every path from the start to an end, in the order in which they run.')
       .exactOptional(),
+    problems: z
+      .array(
+        z.object({
+          field: text.describe('Where the problem is, for example spec.adjacencyList[2].to[0].'),
+          what: text.describe('What is wrong.'),
+          fix: text.describe('What to do about it.'),
+        }),
+      )
+      .describe('Why the graph cannot run.')
+      .exactOptional(),
     observedGeneration: observedGeneration.exactOptional(),
     conditions: conditions.exactOptional(),
   })

@@ -104,6 +104,101 @@ export const CONDITION_REASONS = {
     means:
       'The Diagnosis ended, or spec.recovery changed, before the approval; the status of the condition is False.',
   },
+  PodPending: {
+    type: 'TargetPending',
+    message: 'Waiting for the node of the pod: NAME',
+    means: 'The pod of the spec does not exist yet or is not scheduled yet.',
+  },
+  TargetFound: {
+    type: 'TargetPending',
+    message: 'The pod runs on node NAME',
+    means: 'The controller has set spec.nodeName; the status of the condition is False.',
+  },
+  NodesSelected: {
+    type: 'TargetsSelected',
+    message: 'NAME',
+    means:
+      'spec.targetSelector was resolved once, and each of its nodes gets a Diagnosis of its own.',
+  },
+  NoNodeSelected: {
+    type: 'Failed',
+    message: 'spec.targetSelector selects no node: NAME',
+    means: 'No node or pod matches, or none of the named ones exists.',
+  },
+  NodesFailed: {
+    type: 'Failed',
+    message: 'NAME; see status.failedNodes',
+    means: 'The Diagnosis of at least one node failed.',
+  },
+  NodeNotFound: {
+    type: 'Failed',
+    message: 'Node NAME does not exist',
+    means: 'The cluster has no Node with the name in spec.nodeName, or it was deleted.',
+  },
+  AgentMissing: {
+    type: 'AgentLost',
+    message: 'No agent runs on node NAME: check the DaemonSet kubediag-agent',
+    means: 'The node has no Lease of an agent, so nobody runs the Diagnosis.',
+  },
+  AgentLost: {
+    type: 'AgentLost',
+    message:
+      'The agent of node NAME does not renew its Lease: the node may be down or cut off, and what runs there is unknown',
+    means: 'The Diagnosis goes on if the agent returns in time; otherwise it ends as Failed.',
+  },
+  AgentReturned: {
+    type: 'AgentLost',
+    message: 'The agent of node NAME renews its Lease again',
+    means: 'The Diagnosis goes on; the status of the condition is False.',
+  },
+  RecoveryPolicyMissing: {
+    type: 'WaitingForRecovery',
+    message:
+      'No repair without a RecoveryPolicy: NAME; check that the controller runs, which creates the policy "default"',
+    means: 'The policy does not exist, cannot be read, or no controller has observed it yet.',
+  },
+  RecoveryPaused: {
+    type: 'WaitingForRecovery',
+    message: 'RecoveryPolicy NAME is paused: set its spec.paused to false to go on',
+    means: 'A person has paused all repairs.',
+  },
+  OutsideMaintenanceWindow: {
+    type: 'WaitingForRecovery',
+    message: 'Outside of the maintenance windows of the RecoveryPolicy; NAME',
+    means: 'The repair begins when the next window opens.',
+  },
+  RecoveryStopped: {
+    type: 'WaitingForRecovery',
+    message:
+      'Repairs have stopped after NAME: find out why, then set spec.failuresResetTime of RecoveryPolicy default to now',
+    means: 'Too many repairs have failed in this cluster.',
+  },
+  RightsNotEnforced: {
+    type: 'WaitingForRecovery',
+    message:
+      'This API server does not enforce the rights of KubeDiag: NAME; to repair nevertheless, set spec.withoutAdmissionPolicies of RecoveryPolicy default to Allow',
+    means: 'The API server is older than v1.32, or an admission policy of KubeDiag is missing.',
+  },
+  NoRecoverySlot: {
+    type: 'WaitingForRecovery',
+    message: 'NAME are in recovery, and RecoveryPolicy default permits no more at once',
+    means: 'The repair begins when another node has ended its recovery.',
+  },
+  RecoveryBegun: {
+    type: 'WaitingForRecovery',
+    message: 'The node holds Lease NAME for its recovery',
+    means: 'The repair may begin; the status of the condition is False.',
+  },
+  ControllerStepDue: {
+    type: 'WaitingForController',
+    message: 'Step NAME needs rights that no agent has, and waits for the controller',
+    means: 'The controller runs this step if its option --steps permits it.',
+  },
+  ControllerStepDone: {
+    type: 'WaitingForController',
+    message: 'The controller has run step NAME',
+    means: 'The agent goes on with the next step; the status of the condition is False.',
+  },
 } as const satisfies Readonly<
   Record<string, { readonly type: string; readonly message: string; readonly means: string }>
 >;

@@ -47,7 +47,10 @@ export function withResult(spec: unknown, status: DiagnosisStatus): DiagnosisSta
 /** Whether the plan waits until spec.approvedPlan names it. */
 export function isPlanWaiting(spec: unknown, status: unknown): boolean {
   const plan = textAt(status, 'plan');
-  if (plan === undefined || textAt(spec, 'recovery') !== 'Approval') return false;
+  const isRequired =
+    textAt(spec, 'recovery') === 'Approval' ||
+    textAt(status, 'planRequiredBy') === 'RecoveryPolicy';
+  if (plan === undefined || !isRequired) return false;
   return fieldAt(spec, 'dryRun') !== true && plan !== textAt(spec, 'approvedPlan');
 }
 

@@ -1,4 +1,4 @@
-import { fieldAt, isObject, textAt } from '../../lib/std/json.ts';
+import { fieldAt, isObject } from '../../lib/std/json.ts';
 import { API_VERSION, KIND_NAMES, type KindName } from '../api/kind-names.ts';
 import type {
   NewObject,
@@ -12,6 +12,7 @@ import type {
 } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { keyOf, namespaceOf } from '../store/stored-object.ts';
+import { watchAt } from './collection.ts';
 import type { KubeClient, KubeRequest } from './kube-client.ts';
 import { listPages } from './list-pages.ts';
 import { objectAt } from './objects.ts';
@@ -76,16 +77,10 @@ async function* watchOf(
 ): AsyncGenerator<StoreEvent> {
   const path = collectionPath(kind, selection.namespace);
   const query = { ...selectorsOf(selection), resourceVersion };
-  for await (const event of client.watch(path, query, stop)) {
-    const type = fieldAt(event, 'type');
-    const object = fieldAt(event, 'object');
-    if (type === 'BOOKMARK') {
-      const version = textAt(object, 'metadata', 'resourceVersion');
-      if (version !== undefined) yield { type, resourceVersion: version };
-    } else if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
-      yield { type, object: objectIn(object, kind) };
-    }
-    if (stop.aborted) return;
+  for await (const event of watchAt(client, path, query, stop)) {
+    yield event.type === 'BOOKMARK'
+      ? event
+      : { type: event.type, object: objectIn(event.object, kind) };
   }
 }
 

@@ -54,3 +54,7 @@ export const EVENTS_REMEMBERED_MAX = 512;
 export const NAME_CHARACTERS_MAX = 253;
 export const EVENT_NOTE_BYTES_MAX = 1024;
 export const EVENT_WORD_CHARACTERS_MAX = 128;
+
+/** How long another process waits for a leader that is silent, and how often each tries. As in client-go. */
+export const LEAD_SECONDS = 15;
+export const LEAD_RETRY_MS = 2_000;

@@ -1,37 +1,67 @@
+import { textAt } from '../../lib/std/json.ts';
 import type { KindName } from '../api/kinds.ts';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import { sleepUntilStopped } from './sleep-until-stopped.ts';
 import type { ObjectEvent, Selection, Store, StoredObject } from './store.ts';
 import { answerOf, longer, spread } from './store-answer.ts';
 
-export interface Follower {
+/** A change of an object, or a bookmark: a watch that goes on from its version misses nothing. */
+export type Change<T> =
+  | { readonly type: ObjectEvent['type']; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+/** Objects that can be listed and watched. */
+export interface Collection<T> {
+  readonly each: () => Promise<{
+    readonly objects: AsyncIterable<T>;
+    readonly resourceVersion: string;
+  }>;
+  /** Rejects with `Expired` when changes after that version were missed. */
+  readonly watch: (resourceVersion: string, stop: AbortSignal) => AsyncIterable<Change<T>>;
+}
+
+export interface Follower<T = StoredObject> {
   /** All objects, at the start and again whenever changes were missed. */
-  readonly onList: (objects: AsyncIterable<StoredObject>) => Promise<void>;
+  readonly onList: (objects: AsyncIterable<T>) => Promise<void>;
   /** Every change since. */
-  readonly onEvent: (event: ObjectEvent) => void;
+  readonly onEvent: (event: { readonly type: ObjectEvent['type']; readonly object: T }) => void;
   readonly onError?: ((message: string) => void) | undefined;
   readonly stop: AbortSignal;
 }
 
-/** Lists and watches a kind until `stop`. After an error it goes on where it was, if the store can. */
-export async function follow(
+/** Lists and watches a kind until `stop`. */
+export function follow(
   store: Store,
   kind: KindName,
-  { onList, onEvent, onError, stop }: Follower,
+  follower: Follower,
   selection: Selection = {},
+): Promise<void> {
+  const collection = {
+    each: () => store.each(kind, selection),
+    watch: (resourceVersion: string, stop: AbortSignal) =>
+      store.watch(kind, { ...selection, resourceVersion, stop }),
+  };
+  return followCollection(collection, follower);
+}
+
+/** Lists and watches until `stop`. After an error it goes on where it was, if the server can. */
+export async function followCollection<T>(
+  collection: Collection<T>,
+  { onList, onEvent, onError, stop }: Follower<T>,
 ): Promise<void> {
   let from: string | undefined;
   const listAndWatch = async (): Promise<void> => {
     if (from === undefined) {
-      const { objects, resourceVersion } = await store.each(kind, selection);
+      const { objects, resourceVersion } = await collection.each();
       await onList(objects);
       from = resourceVersion;
     }
-    const options = { ...selection, resourceVersion: from, stop };
-    for await (const event of store.watch(kind, options)) {
-      const isBookmark = event.type === 'BOOKMARK';
-      from = isBookmark ? event.resourceVersion : event.object.metadata.resourceVersion;
-      if (!isBookmark) onEvent(event);
+    for await (const event of collection.watch(from, stop)) {
+      if (event.type === 'BOOKMARK') from = event.resourceVersion;
+      else {
+        from = textAt(event.object, 'metadata', 'resourceVersion') ?? from;
+        onEvent(event);
+      }
     }
   };
   for (let waitMs = STORE_WAIT_FIRST_MS; !stop.aborted; waitMs = longer(waitMs)) {

@@ -1,7 +1,14 @@
 import { type CommandSpec, command, option } from '../../../lib/terminal/command-spec.ts';
 import type { RunAgent } from '../commands/agent.ts';
+import type { RunController } from '../commands/controller.ts';
 import type { RunExecutor } from '../commands/executor.ts';
 import { NODE_OPTIONS, STATE_DIR } from './shared-options.ts';
+
+const KUBECONFIG = option(
+  '--kubeconfig <FILE>',
+  'how to reach the API server (default: the account of the pod)',
+  { names: 'file' },
+);
 
 /** `main` loads the agent: the command line must not reach a cluster by itself. */
 function agent(loadAgent: () => Promise<RunAgent>): CommandSpec {
@@ -20,13 +27,7 @@ function agent(loadAgent: () => Promise<RunAgent>): CommandSpec {
           default: ':8090',
         },
       ),
-      option(
-        '--kubeconfig <FILE>',
-        'how to reach the API server (default: the account of the pod)',
-        {
-          names: 'file',
-        },
-      ),
+      KUBECONFIG,
     ],
     examples: [
       [
@@ -79,10 +80,40 @@ function executor(loadExecutor: () => Promise<RunExecutor>): CommandSpec {
   });
 }
 
-/** What the two containers of an agent pod run. */
+/** Loaded by `main` too. */
+function controller(loadController: () => Promise<RunController>): CommandSpec {
+  return command({
+    name: 'controller',
+    summary: 'Assign the Diagnoses of a cluster to nodes, and limit repairs',
+    options: [
+      option(
+        '--listen <ADDRESS:PORT>',
+        'the address for probes and metrics; ":PORT" is every address',
+        { default: ':8091' },
+      ),
+      KUBECONFIG,
+    ],
+    examples: [
+      ['Run in a pod, with its service account', 'kubediag controller'],
+      [
+        'Run outside of the cluster',
+        'kubediag controller --listen 127.0.0.1:8091 --kubeconfig admin.conf',
+      ],
+    ],
+    exitCodes: { 0: 'stopped by a signal', 3: 'the controller could not start' },
+    load: async () => {
+      const { controlHere } = await import('../commands/controller.ts');
+      const run = await loadController();
+      return (_words, options, terminal) => controlHere(options, terminal, run);
+    },
+  });
+}
+
+/** What the pods of an installation run. */
 export function clusterCommands(hosts: {
   readonly agent: () => Promise<RunAgent>;
   readonly executor: () => Promise<RunExecutor>;
+  readonly controller: () => Promise<RunController>;
 }): readonly CommandSpec[] {
-  return [agent(hosts.agent), executor(hosts.executor)];
+  return [agent(hosts.agent), executor(hosts.executor), controller(hosts.controller)];
 }

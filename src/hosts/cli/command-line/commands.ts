@@ -1,5 +1,6 @@
 import type { CommandGroup, CommandSpec } from '../../../lib/terminal/command-spec.ts';
 import type { RunAgent } from '../commands/agent.ts';
+import type { RunController } from '../commands/controller.ts';
 import type { RunExecutor } from '../commands/executor.ts';
 import type { Serve } from '../commands/serve.ts';
 import { agentCommands } from './agent-commands.ts';
@@ -12,6 +13,7 @@ export interface OtherHosts {
   readonly serve: () => Promise<Serve>;
   readonly agent: () => Promise<RunAgent>;
   readonly executor: () => Promise<RunExecutor>;
+  readonly controller: () => Promise<RunController>;
   readonly lab: () => Promise<readonly CommandSpec[]>;
 }
 

@@ -1,9 +1,10 @@
+import type { Explanation } from '../../../lib/std/explanation.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { explanationText } from '../../../lib/terminal/wrap.ts';
-import type { Failure } from '../../../node/model/action.ts';
+import { NAMESPACE } from '../../../pipeline/api/cluster-names.ts';
 import { VERSION } from '../../local-node/product-version.ts';
-import { listenAddress } from './serve.ts';
+import { podAddress } from './serve.ts';
 
 export interface AgentCommandOptions {
   readonly nodeName: string;
@@ -28,20 +29,14 @@ export type RunAgent = (
     readonly onStart: (start: { readonly url: string }) => void;
     readonly onMessage: (message: string) => void;
   },
-) => Promise<Failure | undefined>;
-
-/** The namespace of our manifest, for an agent that is not in a pod. */
-const NAMESPACE = 'kubediag';
+) => Promise<Explanation | undefined>;
 
 export async function agentHere(
   { nodeName, socket, listen, kubeconfig }: AgentCommandOptions,
   terminal: Terminal,
   run: RunAgent,
 ): Promise<number> {
-  // ":8090" is every address, of IPv4 and of IPv6.
-  const isEvery = listen.startsWith(':');
-  const address = listenAddress(isEvery ? `localhost${listen}` : listen, true);
-  const [host, port] = [isEvery ? '' : address.host, address.port];
+  const { host, port } = podAddress(listen);
   const log = (text: string) => terminal.err(`${new Date().toISOString()} ${text}\n`);
   const stop = abortOnSignal({ onSignal: (signal) => log(`${signal}: stopping`) });
   const { POD_NAME: name, POD_NAMESPACE: namespace = NAMESPACE } = process.env;

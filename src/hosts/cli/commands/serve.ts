@@ -112,3 +112,10 @@ export function listenAddress(text: string, mayBeRemote: boolean): ListenAddress
     'the token, and with it the right to repair this node; put a TLS proxy in front of it';
   return { host, port, warning };
 }
+
+/** The address of a process in a pod: ":8090" is every address, of IPv4 and of IPv6. */
+export function podAddress(text: string): { readonly host: string; readonly port: number } {
+  const isEvery = text.startsWith(':');
+  const { host, port } = listenAddress(isEvery ? `localhost${text}` : text, true);
+  return { host: isEvery ? '' : host, port };
+}

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { storeWith } from '../../../test/store-with.ts';
-import { openMemoryStore } from '../../pipeline/store/sqlite-store.ts';
-import type { Selection } from '../../pipeline/store/store.ts';
-import { StoreError, type StoreErrorReason } from '../../pipeline/store/store-error.ts';
+import { openMemoryStore } from '../store/sqlite-store.ts';
+import type { Selection } from '../store/store.ts';
+import { StoreError, type StoreErrorReason } from '../store/store-error.ts';
 import { withoutSelectableFields } from './older-server.ts';
 
 const HERE = { fieldSelector: 'spec.nodeName=web-3' };

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../pipeline/kube/kube-client.ts';
-import { answerOf } from '../../pipeline/store/store-answer.ts';
+import { answerOf } from '../store/store-answer.ts';
+import type { KubeClient } from './kube-client.ts';
 
 /** When the API server has answered last, and how much it was asked. */
 export class ApiContact {

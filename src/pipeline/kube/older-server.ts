@@ -1,6 +1,6 @@
-import type { Store, StoreEvent } from '../../pipeline/store/store.ts';
-import { answerOf } from '../../pipeline/store/store-answer.ts';
-import { StoreError } from '../../pipeline/store/store-error.ts';
+import type { Store, StoreEvent } from '../store/store.ts';
+import { answerOf } from '../store/store-answer.ts';
+import { StoreError } from '../store/store-error.ts';
 
 /**
  * The same store, also on an API server before v1.31, which knows no fields of custom resources: it

@@ -1,0 +1,185 @@
+import type { Explanation } from '../../lib/std/explanation.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
+import { withoutRepeats } from '../../lib/std/without-repeats.ts';
+import { CONTROLLER_LEASE } from '../../pipeline/api/cluster-names.ts';
+import { API_VERSION, KIND_NAMES } from '../../pipeline/api/kind-names.ts';
+import { ApiContact } from '../../pipeline/kube/api-contact.ts';
+import { collectionAt } from '../../pipeline/kube/collection.ts';
+import { Informer } from '../../pipeline/kube/informer.ts';
+import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
+import { kubeStore } from '../../pipeline/kube/kube-store.ts';
+import { lead, writingWhile } from '../../pipeline/kube/lead.ts';
+import { Lease } from '../../pipeline/kube/lease.ts';
+import { LEAD_SECONDS } from '../../pipeline/kube/limits.ts';
+import { openAccess } from '../../pipeline/kube/open-access.ts';
+import { counter, gauge, metricsText } from '../web/metrics.ts';
+import { PROBE_PATHS, probeAnswer } from '../web/probe-routes.ts';
+import { listenFailure, startServer, urlOf } from '../web/server.ts';
+import { StatusError } from '../web/status-error.ts';
+import type { ControllerContext } from './controller-context.ts';
+import { diagnosisDigest, leaseDigest, nodeDigest } from './digests.ts';
+import { API_SILENT_MS } from './limits.ts';
+import { PARTS } from './parts.ts';
+
+export interface ControllerOptions {
+  /** Empty: every address, of IPv4 and of IPv6. */
+  readonly host: string;
+  readonly port: number;
+  /** Absent: the account of the pod. */
+  readonly kubeconfig?: string | undefined;
+  /** The namespace of our Leases. */
+  readonly namespace: string;
+  /** Of this process, for the Lease of the leader: another one for each. */
+  readonly identity: string;
+  readonly version: string;
+}
+
+export interface ControllerListener {
+  readonly onStart: (start: { readonly url: string }) => void;
+  /** Called with one line for each change and each error. */
+  readonly onMessage: (message: string) => void;
+}
+
+/** Works while it leads, until `stop`. Gives the reason if it cannot start. */
+export async function runController(
+  options: ControllerOptions,
+  stop: AbortSignal,
+  { onStart, onMessage }: ControllerListener,
+): Promise<Explanation | undefined> {
+  const access = await openAccess(options.kubeconfig);
+  if (!access.ok) return access.failure;
+  const contact = new ApiContact(openKubeClient(access.value, { version: options.version }));
+  try {
+    const controller = new Controller(options, contact, stop, withoutRepeats(onMessage));
+    await controller.run(onStart);
+    return undefined;
+  } catch (error) {
+    const failure = listenFailure('the controller', error);
+    if (!failure) throw error;
+    return failure;
+  } finally {
+    contact.client.close();
+  }
+}
+
+class Controller {
+  readonly #options: ControllerOptions;
+  readonly #contact: ApiContact;
+  readonly #stop: AbortSignal;
+  readonly #onMessage: (message: string) => void;
+  readonly #lease: Lease;
+  /** Of the informers, while this process leads. */
+  #context: ControllerContext | undefined;
+
+  constructor(
+    options: ControllerOptions,
+    contact: ApiContact,
+    stop: AbortSignal,
+    onMessage: (message: string) => void,
+  ) {
+    this.#options = options;
+    this.#contact = contact;
+    this.#stop = stop;
+    this.#onMessage = onMessage;
+    this.#lease = new Lease(contact.client, {
+      namespace: options.namespace,
+      name: CONTROLLER_LEASE,
+      holder: options.identity,
+      durationSeconds: LEAD_SECONDS,
+    });
+  }
+
+  async run(onStart: ControllerListener['onStart']): Promise<void> {
+    const { host, port } = this.#options;
+    const server = await startServer({
+      host,
+      port,
+      handler: async ({ path }) => {
+        const answer = probeAnswer(path, {
+          notReadyReason: () => this.#notReadyReason(),
+          metrics: () => this.#metricsText(),
+        });
+        if (answer) return answer;
+        throw new StatusError('NotFound', `/${path.join('/')} not found: use ${PROBE_PATHS}`);
+      },
+      onAnswer: () => {},
+      onDefect: (error) =>
+        this.#onMessage(`defect in kubediag, please report it: ${messageOf(error)}`),
+    });
+    onStart({ url: urlOf(server) });
+    await lead(this.#lease, {
+      stop: this.#stop,
+      onError: (message) => this.#onMessage(`Lease ${CONTROLLER_LEASE}: ${message}`),
+      work: (stop) => this.#work(stop),
+    });
+    await server.close();
+  }
+
+  /** While this process leads. */
+  async #work(stop: AbortSignal): Promise<void> {
+    this.#onMessage('this process leads');
+    const { client } = this.#contact;
+    const { namespace } = this.#options;
+    const writing = writingWhile(() => this.#lease.isHeld, client);
+    const context: ControllerContext = {
+      client: writing,
+      store: kubeStore(writing),
+      namespace,
+      diagnoses: new Informer({
+        digest: diagnosisDigest,
+        indexes: { node: ({ nodeName }) => nodeName, parent: ({ parentUid }) => parentUid },
+      }),
+      nodes: new Informer({ digest: nodeDigest }),
+      leases: new Informer({ digest: leaseDigest }),
+      stop,
+      now: () => new Date(),
+      onMessage: this.#onMessage,
+    };
+    this.#context = context;
+    const following = { stop, onError: this.#onMessage };
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    const diagnoses = `/apis/${API_VERSION}/${KIND_NAMES.Diagnosis.plural}`;
+    const informing = [
+      context.diagnoses.run(collectionAt(client, diagnoses), following),
+      context.nodes.run(collectionAt(client, '/api/v1/nodes'), following),
+      context.leases.run(collectionAt(client, leases), following),
+    ];
+    const synced = [context.diagnoses.synced, context.nodes.synced, context.leases.synced];
+    await Promise.all(synced);
+    const working = stop.aborted ? [] : PARTS.map((part) => part(context));
+    await Promise.all([...informing, ...working]);
+    this.#context = undefined;
+    this.#onMessage('this process does not lead any more');
+  }
+
+  #notReadyReason(): string | undefined {
+    if (this.#stop.aborted) return 'the controller is shutting down';
+    const silence = this.#contact.silence(API_SILENT_MS);
+    return silence === undefined ? undefined : `API server: ${silence}`;
+  }
+
+  #metricsText(): string {
+    const requests = [...this.#contact.requests].map(([verb, value]) => ({
+      labels: { verb },
+      value,
+    }));
+    const phases = new Map<string, number>();
+    for (const [, { phase }] of this.#context?.diagnoses.entries() ?? []) {
+      const name = phase === '' ? 'New' : phase;
+      phases.set(name, (phases.get(name) ?? 0) + 1);
+    }
+    return metricsText([
+      gauge(
+        'kubediag_leader',
+        'Whether this process leads.',
+        Number(this.#lease.isHeld && this.#context !== undefined),
+      ),
+      gauge(
+        'kubediag_diagnoses',
+        'Diagnoses of the cluster by phase; only the leader counts them.',
+        [...phases].map(([phase, value]) => ({ labels: { phase }, value })),
+      ),
+      counter('kubediag_api_requests_total', 'Requests to the API server, and watches.', requests),
+    ]);
+  }
+}

@@ -1,0 +1,110 @@
+import { fieldAt, isObject, listAt, numberAt, textAt } from '../../lib/std/json.ts';
+import { PARENT_LABEL } from '../../pipeline/api/cluster-names.ts';
+import { MESSAGE_CHARACTERS_MAX } from './limits.ts';
+
+/** What is remembered of a Diagnosis. */
+export interface DiagnosisDigest {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly isDeleted: boolean;
+  readonly operationSet: string;
+  readonly nodeName: string | undefined;
+  readonly hasPodReference: boolean;
+  readonly hasTargetSelector: boolean;
+  /** The uid of the Diagnosis that it belongs to. */
+  readonly parentUid: string | undefined;
+  readonly isCancelled: boolean;
+  readonly isSuspended: boolean;
+  readonly deadlineSeconds: number | undefined;
+  readonly ttlSeconds: number | undefined;
+  readonly phase: string;
+  readonly result: string | undefined;
+  readonly createdTime: string;
+  readonly startTime: string | undefined;
+  readonly endTime: string | undefined;
+  /** Why it failed. */
+  readonly failure: string | undefined;
+  /** Its conditions that are True. */
+  readonly trueConditions: ReadonlySet<string>;
+}
+
+export function diagnosisDigest(object: unknown): DiagnosisDigest {
+  const metadata = fieldAt(object, 'metadata');
+  const spec = fieldAt(object, 'spec');
+  const status = fieldAt(object, 'status');
+  const conditions = (listAt(status, 'conditions') ?? []).filter(
+    (each) => textAt(each, 'status') === 'True',
+  );
+  const failed = conditions.find((each) => textAt(each, 'type') === 'Failed') ?? conditions.at(-1);
+  const phase = textAt(status, 'phase') ?? '';
+  const message = phase === 'Failed' ? textAt(failed, 'message') : undefined;
+  return {
+    namespace: textAt(metadata, 'namespace') ?? '',
+    name: textAt(metadata, 'name') ?? '',
+    uid: textAt(metadata, 'uid') ?? '',
+    resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
+    isDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
+    operationSet: textAt(spec, 'operationSet') ?? '',
+    nodeName: textAt(spec, 'nodeName') || undefined,
+    hasPodReference: isObject(fieldAt(spec, 'podReference')),
+    hasTargetSelector: isObject(fieldAt(spec, 'targetSelector')),
+    parentUid: textAt(metadata, 'labels', PARENT_LABEL),
+    isCancelled: fieldAt(spec, 'cancel') === true,
+    isSuspended: fieldAt(spec, 'suspend') === true,
+    deadlineSeconds: numberAt(spec, 'deadlineSeconds'),
+    ttlSeconds: numberAt(spec, 'ttlSecondsAfterFinished'),
+    phase,
+    result: textAt(status, 'result'),
+    createdTime: textAt(metadata, 'creationTimestamp') ?? '',
+    startTime: textAt(status, 'startTime'),
+    endTime: textAt(status, 'endTime'),
+    failure: message?.slice(0, MESSAGE_CHARACTERS_MAX),
+    trueConditions: new Set(conditions.flatMap((each) => textAt(each, 'type') ?? [])),
+  };
+}
+
+export interface NodeDigest {
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export function nodeDigest(object: unknown): NodeDigest {
+  const labels = fieldAt(object, 'metadata', 'labels');
+  return {
+    name: textAt(object, 'metadata', 'name') ?? '',
+    uid: textAt(object, 'metadata', 'uid') ?? '',
+    labels: isObject(labels) ? (labels as Readonly<Record<string, string>>) : {},
+  };
+}
+
+export interface LeaseDigest {
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly holder: string;
+  readonly durationSeconds: number;
+  readonly acquireTime: string | undefined;
+  /** On our own clock (`performance.now`): clocks of other machines may be wrong. */
+  readonly seenAtMs: number;
+}
+
+export function leaseDigest(object: unknown): LeaseDigest {
+  const map = (name: string) => {
+    const value = fieldAt(object, 'metadata', name);
+    return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
+  };
+  return {
+    name: textAt(object, 'metadata', 'name') ?? '',
+    resourceVersion: textAt(object, 'metadata', 'resourceVersion') ?? '',
+    labels: map('labels'),
+    annotations: map('annotations'),
+    holder: textAt(object, 'spec', 'holderIdentity') ?? '',
+    durationSeconds: numberAt(object, 'spec', 'leaseDurationSeconds') ?? 0,
+    acquireTime: textAt(object, 'spec', 'acquireTime'),
+    seenAtMs: performance.now(),
+  };
+}
