@@ -32,3 +32,17 @@ test('a row has the name first, then what the kind shows; what is not there is e
   const ready = { ...object, status: { ready: true } };
   expect(columns[1]?.cellOf(ready, NOW)).toBe(true);
 });
+
+test('a row of the usual names of a Diagnosis fits into 120 columns', () => {
+  const row = {
+    metadata: { name: 'stale-subpath-mount-7x2kq', creationTimestamp: '2026-11-15T11:56:48Z' },
+    spec: { operationSet: 'stale-subpath-mount', nodeName: 'ip-10-0-13-207.ec2.internal' },
+    status: { phase: 'Succeeded', result: 'NothingFound' },
+  };
+  const kind = kinds.find((each) => each.kind === 'Diagnosis');
+  const columns = columnsOf(kind ?? { columns: [] }).filter(({ priority }) => priority === 0);
+  const cells = columns.map(({ name, cellOf }) =>
+    Math.max(name.length, String(cellOf(row, NOW)).length),
+  );
+  expect(cells.reduce((sum, width) => sum + width + 3, -3)).toBeLessThanOrEqual(120);
+});

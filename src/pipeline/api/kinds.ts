@@ -93,7 +93,7 @@ export const kinds: readonly Kind[] = [
       wide('PodContainer', '.spec.podReference.container'),
       column('Phase', '.status.phase'),
       column('Result', '.status.result'),
-      column('Progress', '.status.progress'),
+      column('Nodes', '.status.progress'),
       age,
     ],
     selectableFields: ['.spec.nodeName'],

@@ -69,7 +69,7 @@ test('what is applied is made, walked, shown, described and deleted', async () =
 
   const { out } = await me.get(['diagnoses']);
   const [heading = '', row = ''] = out.split('\n');
-  expect(heading).toMatch(/^NAME +OPERATIONSET +NODENAME .* PHASE +RESULT +AGE$/);
+  expect(heading).toMatch(/^NAME +OPERATIONSET +NODENAME .* PHASE +RESULT +NODES +AGE$/);
   expect(row).toMatch(/^d +set +my-node +Succeeded +Completed +\d+s$/);
   expect((await me.get(['Diagnosis'], { allNamespaces: true })).out).toMatch(/^NAMESPACE +NAME/);
   expect((await me.get(['diag/d'], { output: 'name' })).out).toBe(`diagnosis.${NAMES}/d\n`);
