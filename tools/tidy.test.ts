@@ -123,7 +123,9 @@ test('no text speaks of a developer’s machine', () => {
 });
 
 function rootTexts() {
+  // In a worktree .git is a file, with the path of its repository.
+  const others = ['package-lock.json', '.git'];
   return readdirSync('.', { withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== 'package-lock.json')
+    .filter((entry) => entry.isFile() && !others.includes(entry.name))
     .map(({ name }) => ({ path: name, text: readFileSync(name, 'utf8') }));
 }
