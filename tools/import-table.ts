@@ -128,6 +128,13 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: ['std', 'api'],
     pure: true,
   },
+  recovery: {
+    layer: 'pipeline',
+    does: 'decides whether a node may be repaired now: policy, maintenance windows, failures',
+    imports: ['std', 'api'],
+    packages: ['croner'],
+    pure: true,
+  },
   triggers: {
     layer: 'pipeline',
     does: 'matches alerts and events with Triggers and makes Diagnoses',

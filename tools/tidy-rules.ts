@@ -67,6 +67,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/node/evidence/text/yaml-value.ts',
     'src/node/recording/bundle.ts',
     'src/pipeline/kube/kubeconfig.ts',
+    'src/pipeline/recovery/windows.ts',
     'src/pipeline/triggers/matcher.ts',
   ],
   'wrong usage or a malformed bundle becomes advice': [

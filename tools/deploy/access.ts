@@ -18,6 +18,7 @@ const CLUSTER_RULES = [
     resources: ['nodereports', 'nodereports/status'],
     verbs: ['get', 'create', 'update', 'patch'],
   },
+  { apiGroups: [GROUP], resources: ['recoverypolicies'], verbs: ['get'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get'] },
   // The pod of a Diagnosis, and those of the node: RBAC cannot say "of this node".
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
@@ -29,7 +30,8 @@ const NAMESPACE_RULES = [
   {
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
-    verbs: ['get', 'create', 'update', 'patch'],
+    // Listed: those of which an agent takes one before it repairs its node.
+    verbs: ['get', 'list', 'create', 'update', 'patch'],
   },
 ];
 
@@ -51,7 +53,9 @@ export const access: readonly ManifestDocument[] = [
   },
   { object: binding('ClusterRole', { name: AGENT_ACCOUNT }) },
   {
-    comment: 'The Lease by which others see that the agent of a node is alive.',
+    comment:
+      'The Lease by which others see that the agent of a node is alive, and those that limit how many\n' +
+      'nodes are in recovery at once.',
     object: role('Role', account, NAMESPACE_RULES),
   },
   { object: binding('Role', account) },

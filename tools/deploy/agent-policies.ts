@@ -1,9 +1,11 @@
 import {
   AGENT_ACCOUNT,
   AGENT_REPORTER,
+  FAILURES_ANNOTATION,
   NAMESPACE,
   NODE_CONDITION,
   NODE_NAME_CLAIM,
+  SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
 import { type Expression, policyDocuments } from './admission-policy.ts';
@@ -33,6 +35,21 @@ function sameExcept(part: string, fields: readonly string[]): string {
   return [
     `${now}.all(k, ${skipped} || (k in ${before} && ${now}[k] == ${before}[k]))`,
     `${before}.all(k, ${skipped} || k in ${now})`,
+  ].join(' && ');
+}
+
+const holderOf = (object: string) =>
+  `(has(${object}.spec) && has(${object}.spec.holderIdentity) ? ${object}.spec.holderIdentity : '')`;
+
+const annotationsOf = (object: string) =>
+  `(has(${object}.metadata.annotations) ? dyn(${object}.metadata.annotations) : dyn({}))`;
+
+/** The same for a map that may be absent: absent is empty. */
+function sameMapExcept(mapOf: (object: string) => string, key: string): string {
+  const [now, before] = [mapOf('object'), mapOf('oldObject')];
+  return [
+    `${now}.all(k, k == '${key}' || (k in ${before} && ${now}[k] == ${before}[k]))`,
+    `${before}.all(k, k == '${key}' || k in ${now})`,
   ].join(' && ');
 }
 
@@ -69,14 +86,39 @@ const policies: readonly Policy[] = [
   },
   {
     name: 'leases',
-    comment: 'An agent renews the Lease that has the name of its node.',
+    comment:
+      'An agent renews the Lease that has the name of its node. It takes and releases a Lease for recovery, and\n' +
+      'creates none and takes none from another node.',
     group: 'coordination.k8s.io',
     version: 'v1',
     resources: ['leases'],
+    variables: [
+      { name: 'isSlot', expression: `object.metadata.name.startsWith('${SLOT_PREFIX}')` },
+      {
+        name: 'isUpdateOfSlot',
+        expression: 'variables.isSlot && oldObject != null',
+      },
+    ],
     validations: [
       {
-        expression: 'object.metadata.name == variables.node',
+        expression: 'variables.isSlot ? oldObject != null : object.metadata.name == variables.node',
         why: "'the agent may not write Lease ' + object.metadata.name",
+      },
+      {
+        expression: `!variables.isUpdateOfSlot || ${holderOf('oldObject')} in ['', variables.node]`,
+        why: `'another node holds Lease ' + object.metadata.name`,
+      },
+      {
+        expression: `!variables.isUpdateOfSlot || ${holderOf('object')} in ['', variables.node]`,
+        why: "'the agent may hold a Lease only for its own node'",
+      },
+      {
+        expression: `!variables.isUpdateOfSlot || (${[
+          sameExcept('', ['metadata', 'spec']),
+          sameExcept('.metadata', ['managedFields', 'annotations']),
+          sameMapExcept(annotationsOf, FAILURES_ANNOTATION),
+        ].join(' && ')})`,
+        why: `'of a Lease for recovery, the agent may only write the spec and the annotation ${FAILURES_ANNOTATION}'`,
       },
     ],
   },

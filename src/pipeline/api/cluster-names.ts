@@ -21,6 +21,8 @@ export const CONTROLLER_LEASE = 'kubediag-controller';
 /** Leases, numbered from 0: a node is repaired only while its agent holds one of them. */
 export const SLOT_PREFIX = 'kubediag-recovery-';
 export const SLOT_LABEL = 'diagnosis.kubediag.org/recovery-slot';
+/** Of such a Lease: the recoveries that failed while it was held, as a JSON list. */
+export const FAILURES_ANNOTATION = 'diagnosis.kubediag.org/failures';
 
 /** Of a Diagnosis that a controller made for one node: the uid of the Diagnosis that it belongs to. */
 export const PARENT_LABEL = 'diagnosis.kubediag.org/parent-uid';

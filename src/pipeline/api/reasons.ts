@@ -181,7 +181,7 @@ export const CONDITION_REASONS = {
   },
   NoRecoverySlot: {
     type: 'WaitingForRecovery',
-    message: 'NAME are in recovery, and RecoveryPolicy default permits no more at once',
+    message: 'NAME, and RecoveryPolicy default permits no more at once',
     means: 'The repair begins when another node has ended its recovery.',
   },
   RecoveryBegun: {

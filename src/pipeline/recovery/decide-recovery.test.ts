@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import type { RecoveryPolicySpec, RecoveryPolicyStatus } from '../api/recovery-policy.ts';
+import { decideRecovery, messageFor } from './decide-recovery.ts';
+import { recoveryCondition } from './recovery-condition.ts';
+import { policyIn } from './seen-policy.ts';
+
+const NOW = new Date('2026-01-05T12:00:00Z');
+const OBSERVED: RecoveryPolicyStatus = {
+  slots: 3,
+  observedGeneration: 2,
+  conditions: [{ type: 'RightsEnforced', status: 'True' }],
+};
+
+function failure(uid: string, time = '2026-01-05T11:00:00Z') {
+  return { nodeName: 'web-3', diagnosis: 'default/web', uid, time };
+}
+
+function decided(
+  spec: RecoveryPolicySpec,
+  status: RecoveryPolicyStatus | undefined = OBSERVED,
+  slotFailures: readonly ReturnType<typeof failure>[] = [],
+) {
+  const policy = policyIn({ metadata: { generation: 2 }, spec, status });
+  return decideRecovery({ policy, slotFailures, now: NOW });
+}
+
+function messageOf(decision: ReturnType<typeof decideRecovery>): string | undefined {
+  return recoveryCondition(decision).message;
+}
+
+test('permits with the slots of a policy that a controller has observed', () => {
+  expect(decided({})).toEqual({ permitted: true, slots: 3 });
+  expect(recoveryCondition(decided({}))).toEqual({
+    type: 'RecoveryPermitted',
+    status: 'True',
+    reason: 'RecoveryPermitted',
+    message: 'Recoveries may begin; at most 3 nodes at once',
+  });
+});
+
+const three = ['a', 'b', 'c'].map((uid) => failure(uid));
+
+test.each<[string, RecoveryPolicySpec, RecoveryPolicyStatus | undefined, typeof three, string]>([
+  ['without a status', {}, {}, [], 'RecoveryPolicyMissing'],
+  ['without slots', {}, { observedGeneration: 2 }, [], 'RecoveryPolicyMissing'],
+  ['paused', { paused: true }, OBSERVED, [], 'RecoveryPaused'],
+  ['without a word about rights', {}, { ...OBSERVED, conditions: [] }, [], 'RightsNotEnforced'],
+  [
+    'with rights that nobody enforces',
+    { withoutAdmissionPolicies: 'Deny' },
+    { ...OBSERVED, conditions: [{ type: 'RightsEnforced', status: 'False', message: 'v1.29' }] },
+    [],
+    'RightsNotEnforced',
+  ],
+  [
+    'with rights that are unknown',
+    {},
+    { ...OBSERVED, conditions: [{ type: 'RightsEnforced', status: 'Unknown' }] },
+    [],
+    'RightsNotEnforced',
+  ],
+  ['after three failures', {}, OBSERVED, three, 'RecoveryStopped'],
+  ['after failures in the status', {}, { ...OBSERVED, failures: three }, [], 'RecoveryStopped'],
+  [
+    'after the failures that it permits',
+    { stopAfterFailures: 1 },
+    OBSERVED,
+    [failure('a')],
+    'RecoveryStopped',
+  ],
+  [
+    'outside of its windows',
+    { maintenanceWindows: [{ schedule: '0 2 * * *', durationSeconds: 3600 }] },
+    OBSERVED,
+    [],
+    'OutsideMaintenanceWindow',
+  ],
+  [
+    'with a window that nobody can read',
+    { maintenanceWindows: [{ schedule: '0 25 * * *', durationSeconds: 3600 }] },
+    OBSERVED,
+    [],
+    'OutsideMaintenanceWindow',
+  ],
+])('permits nothing %s', (_, spec, status, failures, reason) => {
+  expect(decided(spec, status, failures)).toMatchObject({ permitted: false, reason });
+});
+
+test.each([
+  ['absent', undefined, 'it does not exist'],
+  ['no object', 'policy', 'it is malformed'],
+  ['without a spec', {}, 'its spec is malformed'],
+  [
+    'with a mode that we do not know',
+    { spec: { faults: [{ name: 'x', recovery: 'Maybe' }] } },
+    'faults.0.recovery',
+  ],
+  [
+    'with a malformed status',
+    { spec: {}, status: { slots: 'many' } },
+    'its status is malformed: slots',
+  ],
+])('permits nothing with a policy that is %s', (_, object, why) => {
+  const decision = decideRecovery({ policy: policyIn(object), slotFailures: [], now: NOW });
+  expect(decision).toMatchObject({ permitted: false, reason: 'RecoveryPolicyMissing' });
+  expect(messageOf(decision)).toContain(why);
+});
+
+test('permits again after a reset of the failures', () => {
+  const spec = { failuresResetTime: '2026-01-05T11:30:00Z' };
+  expect(decided(spec, OBSERVED, three)).toMatchObject({ permitted: true });
+  const later = [...three, ...['d', 'e', 'f'].map((uid) => failure(uid, '2026-01-05T11:45:00Z'))];
+  expect(decided(spec, OBSERVED, later)).toMatchObject({ reason: 'RecoveryStopped' });
+});
+
+test('counts a failure once that the controller has copied', () => {
+  const copied = { ...OBSERVED, failures: three.slice(0, 2) };
+  expect(decided({}, copied, three.slice(0, 2))).toMatchObject({ permitted: true });
+  expect(decided({}, copied, three)).toMatchObject({ permitted: false });
+});
+
+test('permits without enforced rights if the policy says so', () => {
+  const status = { ...OBSERVED, conditions: [] };
+  expect(decided({ withoutAdmissionPolicies: 'Allow' }, status)).toMatchObject({ permitted: true });
+});
+
+test('says what is wrong and what to do', () => {
+  expect(messageOf(decided({}, OBSERVED, three))).toBe(
+    'Repairs have stopped after 3 failed recoveries (the last on node web-3, Diagnosis default/web): ' +
+      'find out why, then set spec.failuresResetTime of RecoveryPolicy default to now',
+  );
+  const windows = ['0 2 * * 1-5', '0 25 * * *'].map((schedule) => ({
+    schedule,
+    durationSeconds: 60,
+  }));
+  expect(messageOf(decided({ maintenanceWindows: windows }))).toBe(
+    'Outside of the maintenance windows of the RecoveryPolicy; the next one opens at 2026-01-06T02:00:00Z; ' +
+      'maintenance window "0 25 * * *" in time zone UTC is not valid: CronPattern: Invalid value for hour: 25',
+  );
+  expect(messageFor({ reason: 'RecoveryPaused', name: 'a $& name' })).toContain('a $& name is');
+});
+
+test('says when time alone changes it', () => {
+  const open = { schedule: '30 11 * * *', durationSeconds: 3600 };
+  const changesAt = new Date('2026-01-05T12:30:00Z');
+  expect(decided({ maintenanceWindows: [open] })).toEqual({ permitted: true, slots: 3, changesAt });
+  const later = { schedule: '0 13 * * *', durationSeconds: 3600 };
+  expect(decided({ maintenanceWindows: [later] })).toMatchObject({
+    permitted: false,
+    changesAt: new Date('2026-01-05T13:00:00Z'),
+  });
+});

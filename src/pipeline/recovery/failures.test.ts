@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { failuresIn, failuresThatCount, withFailures } from './failures.ts';
+
+function failure(uid: string, minute: number) {
+  const time = `2026-01-05T11:${String(minute).padStart(2, '0')}:00Z`;
+  return { nodeName: 'web-3', diagnosis: 'default/web', uid, time };
+}
+
+test('an annotation returns what was written to it', () => {
+  const text = withFailures(undefined, [failure('b', 2), failure('a', 1)]);
+  expect(failuresIn(text)).toEqual([failure('a', 1), failure('b', 2)]);
+  expect(failuresIn(withFailures(text, [failure('a', 1)]))).toHaveLength(2);
+});
+
+test('only the latest failures stay in an annotation', () => {
+  const all = Array.from({ length: 25 }, (_, index) => failure(`uid-${index}`, index));
+  const left = failuresIn(withFailures(JSON.stringify(all.slice(0, 24)), all.slice(24)));
+  expect(left.map(({ uid }) => uid)).toEqual(all.slice(5).map(({ uid }) => uid));
+});
+
+test.each([
+  undefined,
+  '',
+  '{',
+  '{}',
+  '[1, null, "x"]',
+  '[{"uid":"a"}]',
+  '[{"nodeName":"n","diagnosis":"d","uid":"u","time":"soon"}]',
+])('the annotation %s has no failure', (text) => expect(failuresIn(text)).toEqual([]));
+
+test('the latest failure of a Diagnosis counts, and only after the reset', () => {
+  const [first, again, other] = [failure('a', 1), failure('a', 9), failure('b', 5)];
+  expect(failuresThatCount({}, [first, other], [again])).toEqual([other, again]);
+  expect(failuresThatCount({ failuresResetTime: other.time }, [first, other], [again])).toEqual([
+    again,
+  ]);
+  expect(failuresThatCount({ failuresResetTime: 'soon' }, [other])).toEqual([other]);
+});

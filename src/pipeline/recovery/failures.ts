@@ -1,0 +1,53 @@
+import { jsonValue, textAt } from '../../lib/std/json.ts';
+import type { FailedRecovery, RecoveryPolicySpec } from '../api/recovery-policy.ts';
+import { SLOT_FAILURES_MAX } from './limits.ts';
+
+/** The failed recoveries in the annotation of a slot Lease. Entries that make no sense are left out. */
+export function failuresIn(annotation: string | undefined): readonly FailedRecovery[] {
+  const list = jsonValue(annotation ?? '')?.value;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((each: unknown) => {
+    const [nodeName, diagnosis, uid, time] = ['nodeName', 'diagnosis', 'uid', 'time'].map((key) =>
+      textAt(each, key),
+    );
+    const isWhole = nodeName && diagnosis && uid && time && !Number.isNaN(Date.parse(time));
+    return isWhole ? [{ nodeName, diagnosis, uid, time }] : [];
+  });
+}
+
+/** The annotation with more failures: only the latest stay. */
+export function withFailures(
+  annotation: string | undefined,
+  more: readonly FailedRecovery[],
+): string {
+  const all = mergedFailures([failuresIn(annotation), more]);
+  return JSON.stringify(all.slice(-SLOT_FAILURES_MAX));
+}
+
+/** The failures of several lists, each Diagnosis once with its latest, latest last. */
+export function mergedFailures(
+  lists: readonly (readonly FailedRecovery[])[],
+): readonly FailedRecovery[] {
+  const byUid = new Map<string, FailedRecovery>();
+  for (const failure of lists.flat()) {
+    const known = byUid.get(failure.uid);
+    if (!known || timeOf(known) < timeOf(failure)) byUid.set(failure.uid, failure);
+  }
+  return [...byUid.values()].toSorted((left, right) => timeOf(left) - timeOf(right));
+}
+
+/** The failed recoveries since the last reset, latest last. */
+export function failuresThatCount(
+  { failuresResetTime }: Pick<RecoveryPolicySpec, 'failuresResetTime'>,
+  ...lists: readonly (readonly FailedRecovery[])[]
+): readonly FailedRecovery[] {
+  const resetAt =
+    failuresResetTime === undefined ? Number.NEGATIVE_INFINITY : Date.parse(failuresResetTime);
+  // A time that nobody can read resets nothing.
+  return mergedFailures(lists).filter((failure) => !(timeOf(failure) <= resetAt));
+}
+
+function timeOf({ time }: FailedRecovery): number {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
+}

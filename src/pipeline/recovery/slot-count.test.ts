@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RecoveryPolicySpec } from '../api/recovery-policy.ts';
+import { modeFor } from './mode-for.ts';
+import { policyIn } from './seen-policy.ts';
+import { slotCount, usableSlots } from './slot-count.ts';
+
+test.each<[RecoveryPolicySpec['maxConcurrentNodes'], number, number]>([
+  [undefined, 500, 1],
+  [3, 500, 3],
+  [3, 1, 3],
+  ['10%', 500, 50],
+  ['10%', 19, 1],
+  ['10%', 20, 2],
+  ['1%', 0, 1],
+  ['100%', 5_000, 1_000],
+])('%s of %i nodes: %i slots', (maxConcurrentNodes, nodes, slots) => {
+  expect(slotCount(maxConcurrentNodes, nodes)).toBe(slots);
+});
+
+function usable(spec: RecoveryPolicySpec, slots: number, observedGeneration: number): number {
+  const policy = policyIn({
+    metadata: { generation: 2 },
+    spec,
+    status: { slots, observedGeneration },
+  });
+  if (policy.state === 'unusable') throw new Error(policy.why);
+  return usableSlots(policy);
+}
+
+test('an older status does not permit more than the new spec', () => {
+  expect(usable({ maxConcurrentNodes: 10 }, 10, 2)).toBe(10);
+  expect(usable({ maxConcurrentNodes: 2 }, 10, 1)).toBe(2);
+  expect(usable({ maxConcurrentNodes: 20 }, 10, 1)).toBe(10);
+  expect(usable({ maxConcurrentNodes: '10%' }, 10, 1)).toBe(1);
+  expect(usable({}, 10, 1)).toBe(1);
+});
+
+test('whatever the cluster, no more slots are used than the controller will create', () => {
+  const max = fc.oneof(
+    fc.integer({ min: 1, max: 1_000 }),
+    fc.integer({ min: 1, max: 100 }).map((percent) => `${percent}%`),
+  );
+  fc.assert(
+    fc.property(max, max, fc.nat(10_000), (before, now, nodes) => {
+      const seen = usable({ maxConcurrentNodes: now }, slotCount(before, nodes), 1);
+      expect(seen).toBeLessThanOrEqual(slotCount(now, nodes));
+      expect(seen).toBeGreaterThanOrEqual(1);
+    }),
+  );
+});
+
+test('the strictest of Diagnosis and policy counts', () => {
+  const policy = { faults: [{ name: 'a', recovery: 'Approval' as const }] };
+  expect(modeFor(policy, 'a', undefined)).toBe('Approval');
+  expect(modeFor(policy, 'a', 'Never')).toBe('Never');
+  expect(modeFor(policy, 'b', undefined)).toBe('Automatic');
+  expect(modeFor({}, 'a', 'Approval')).toBe('Approval');
+});

@@ -1,0 +1,31 @@
+import { CONCURRENT_NODES_MAX } from '../api/limits.ts';
+import type { RecoveryPolicySpec } from '../api/recovery-policy.ts';
+import type { SeenPolicy } from './seen-policy.ts';
+
+/** How many nodes of a cluster may be in recovery at once; each has a Lease. */
+export function slotCount(
+  maxConcurrentNodes: RecoveryPolicySpec['maxConcurrentNodes'],
+  nodes: number,
+): number {
+  if (maxConcurrentNodes === undefined) return 1;
+  const wanted =
+    typeof maxConcurrentNodes === 'number'
+      ? maxConcurrentNodes
+      : Math.floor((nodes * Number.parseInt(maxConcurrentNodes, 10)) / 100);
+  return Math.min(Math.max(wanted, 1), CONCURRENT_NODES_MAX);
+}
+
+/**
+ * The slots that an agent may use, numbered from 0. After a change of the spec the status is older, and
+ * the controller may be away: then what the new spec permits in any cluster is the limit, and of a
+ * percentage that is one node.
+ */
+export function usableSlots({
+  spec,
+  status,
+  generation,
+}: SeenPolicy & { readonly state: 'usable' }): number {
+  const { slots = 0, observedGeneration } = status;
+  if (observedGeneration === generation) return slots;
+  return Math.min(slots, slotCount(spec.maxConcurrentNodes, 0));
+}
