@@ -6,7 +6,7 @@ function seen(schedule: string, hours: number, now: string, timeZone?: string): 
   const window = { schedule, durationSeconds: hours * 3600, ...(timeZone ? { timeZone } : {}) };
   const { isOpen, changesAt, problems } = windowsAt([window], new Date(now));
   const at = changesAt?.toISOString().slice(0, 16) ?? 'never';
-  return `${isOpen ? 'open' : 'closed'} until ${at}${problems.length > 0 ? `: ${problems}` : ''}`;
+  return `${isOpen ? 'open' : 'closed'} until ${at}${problems.length > 0 ? `: ${problems.join()}` : ''}`;
 }
 
 test.each([
