@@ -1,39 +1,29 @@
 import { stringify } from 'yaml';
-import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import {
-  type OwnOperationSet,
-  ownOperationSets,
-  processors,
-} from '../../src/pipeline/operations/catalogue.ts';
-import { OWN_TIMEOUT_SECONDS } from '../../src/pipeline/operations/limits.ts';
+  type BuiltInManifest,
+  builtInManifests,
+} from '../../src/pipeline/operations/built-in-manifests.ts';
+import { type OwnOperationSet, ownOperationSets } from '../../src/pipeline/operations/catalogue.ts';
 
-/** deploy/operations/*.yaml: the graph of each fault and its steps, to be applied to a cluster. */
+/** deploy/operations/*.yaml: the graph of each fault and its steps, for a cluster without a controller. */
 export const operationFiles = ownOperationSets.map((set) => ({
   writes: `deploy/operations/${set.name}.yaml`,
   from: 'src/node/faults',
-  make: () => [...operationsOf(set), setObject(set)].map((each) => stringify(each)).join('---\n'),
+  make: () =>
+    manifestsOf(set)
+      .map((each) => stringify(each))
+      .join('---\n'),
 }));
 
-function operationsOf({ adjacencyList }: OwnOperationSet): readonly object[] {
-  return adjacencyList.slice(1).map(({ operation: name }) => {
-    const own = processors.find(({ operation }) => operation === name);
-    if (!own) throw new Error(`there is no processor of ours for ${name}`);
-    // Without an address: the agent that runs the step.
-    const httpServer = { path: own.path, scheme: 'http' };
-    return {
-      apiVersion: API_VERSION,
-      kind: 'Operation',
-      metadata: { name },
-      spec: { processor: { httpServer, timeoutSeconds: OWN_TIMEOUT_SECONDS } },
-    };
-  });
+function manifestsOf({ name, adjacencyList }: OwnOperationSet): readonly BuiltInManifest[] {
+  const steps = adjacencyList
+    .slice(1)
+    .map(({ operation = '' }) => manifest('Operation', operation));
+  return [...steps, manifest('OperationSet', name)];
 }
 
-function setObject({ name, adjacencyList }: OwnOperationSet): object {
-  return {
-    apiVersion: API_VERSION,
-    kind: 'OperationSet',
-    metadata: { name },
-    spec: { adjacencyList },
-  };
+function manifest(kind: BuiltInManifest['kind'], name: string): BuiltInManifest {
+  const found = builtInManifests.find((each) => each.kind === kind && each.metadata.name === name);
+  if (!found) throw new Error(`there is no built-in ${kind} ${name}`);
+  return found;
 }

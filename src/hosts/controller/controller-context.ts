@@ -1,6 +1,8 @@
+import type { EventRecorder } from '../../pipeline/kube/event-recorder.ts';
 import type { Informer } from '../../pipeline/kube/informer.ts';
 import type { KubeClient } from '../../pipeline/kube/kube-client.ts';
-import type { Store } from '../../pipeline/store/store.ts';
+import type { NewObject, Store } from '../../pipeline/store/store.ts';
+import type { Metric } from '../web/metrics.ts';
 import type { DiagnosisDigest, LeaseDigest, NodeDigest } from './digests.ts';
 
 /** What every part of the controller works with, for as long as this process leads. */
@@ -10,6 +12,13 @@ export interface ControllerContext {
   readonly store: Store;
   /** The namespace of our own Leases. */
   readonly namespace: string;
+  /** The built-in Operations and OperationSets of this version. */
+  readonly builtIns: readonly NewObject[];
+  /** Names of the Operations that this controller runs itself. */
+  readonly steps: ReadonlySet<string>;
+  readonly events: EventRecorder;
+  /** What parts count, by the name of the metric: shown at /metrics while this process leads. */
+  readonly metrics: Map<string, Metric>;
   /** By "namespace/name"; with the indexes "node" (name) and "parent" (uid). */
   readonly diagnoses: Informer<DiagnosisDigest>;
   /** By name. */

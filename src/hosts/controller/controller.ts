@@ -1,10 +1,11 @@
 import type { Explanation } from '../../lib/std/explanation.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { withoutRepeats } from '../../lib/std/without-repeats.ts';
-import { CONTROLLER_LEASE } from '../../pipeline/api/cluster-names.ts';
+import { CONTROLLER_LEASE, CONTROLLER_REPORTER } from '../../pipeline/api/cluster-names.ts';
 import { API_VERSION, KIND_NAMES } from '../../pipeline/api/kind-names.ts';
 import { ApiContact } from '../../pipeline/kube/api-contact.ts';
 import { collectionAt } from '../../pipeline/kube/collection.ts';
+import { EventRecorder } from '../../pipeline/kube/event-recorder.ts';
 import { Informer } from '../../pipeline/kube/informer.ts';
 import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
 import { kubeStore } from '../../pipeline/kube/kube-store.ts';
@@ -12,6 +13,7 @@ import { lead, writingWhile } from '../../pipeline/kube/lead.ts';
 import { Lease } from '../../pipeline/kube/lease.ts';
 import { LEAD_SECONDS } from '../../pipeline/kube/limits.ts';
 import { openAccess } from '../../pipeline/kube/open-access.ts';
+import type { NewObject } from '../../pipeline/store/store.ts';
 import { counter, gauge, metricsText } from '../web/metrics.ts';
 import { PROBE_PATHS, probeAnswer } from '../web/probe-routes.ts';
 import { listenFailure, startServer, urlOf } from '../web/server.ts';
@@ -32,6 +34,10 @@ export interface ControllerOptions {
   /** Of this process, for the Lease of the leader: another one for each. */
   readonly identity: string;
   readonly version: string;
+  /** The built-in Operations and OperationSets of this version. */
+  readonly builtIns: readonly NewObject[];
+  /** Names of the Operations that this controller runs itself. */
+  readonly steps: readonly string[];
 }
 
 export interface ControllerListener {
@@ -119,12 +125,16 @@ class Controller {
   async #work(stop: AbortSignal): Promise<void> {
     this.#onMessage('this process leads');
     const { client } = this.#contact;
-    const { namespace } = this.#options;
+    const { namespace, identity, builtIns, steps } = this.#options;
     const writing = writingWhile(() => this.#lease.isHeld, client);
     const context: ControllerContext = {
       client: writing,
       store: kubeStore(writing),
       namespace,
+      builtIns,
+      steps: new Set(steps),
+      events: new EventRecorder(writing, { controller: CONTROLLER_REPORTER, instance: identity }),
+      metrics: new Map(),
       diagnoses: new Informer({
         digest: diagnosisDigest,
         indexes: { node: ({ nodeName }) => nodeName, parent: ({ parentUid }) => parentUid },
@@ -180,6 +190,7 @@ class Controller {
         [...phases].map(([phase, value]) => ({ labels: { phase }, value })),
       ),
       counter('kubediag_api_requests_total', 'Requests to the API server, and watches.', requests),
+      ...(this.#context?.metrics.values() ?? []),
     ]);
   }
 }

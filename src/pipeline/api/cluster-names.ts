@@ -32,3 +32,9 @@ export const RECOVERY_POLICY = 'default';
 
 /** Verbs that people need for what RBAC has no word for. */
 export const VERBS = { recover: 'recover', approve: 'approve', diagnose: 'diagnose' } as const;
+
+/** Of the built-in Operations and OperationSets that the controller creates and updates. */
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
+export const MANAGER = 'kubediag';
+/** The hash of the spec that the controller wrote: another spec is the change of a person. */
+export const BUILT_IN_HASH = 'diagnosis.kubediag.org/built-in-hash';

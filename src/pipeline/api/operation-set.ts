@@ -98,3 +98,4 @@ export const operationSetStatus = z
   .describe('Whether the graph can run, and its paths.');
 
 export type OperationSetSpec = z.output<typeof operationSetSpec>;
+export type OperationSetStatus = z.output<typeof operationSetStatus>;

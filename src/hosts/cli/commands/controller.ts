@@ -4,6 +4,10 @@ import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { explanationText } from '../../../lib/terminal/wrap.ts';
 import { NAMESPACE } from '../../../pipeline/api/cluster-names.ts';
+import {
+  type BuiltInManifest,
+  builtInManifests,
+} from '../../../pipeline/operations/built-in-manifests.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { podAddress } from './serve.ts';
 
@@ -21,6 +25,8 @@ export type RunController = (
     readonly namespace: string;
     readonly identity: string;
     readonly version: string;
+    readonly builtIns: readonly BuiltInManifest[];
+    readonly steps: readonly string[];
   },
   stop: AbortSignal,
   listener: {
@@ -40,7 +46,11 @@ export async function controlHere(
   // Two processes of one pod or machine are two candidates too.
   const identity = `${pod}_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
   const { host, port } = podAddress(listen);
-  const options = { host, port, kubeconfig, namespace, identity, version: VERSION };
+  const options = {
+    ...{ host, port, kubeconfig, namespace, identity, version: VERSION },
+    builtIns: builtInManifests,
+    steps: [],
+  };
   const failure = await run(options, stop, {
     onStart: ({ url }) => log(`controller ${identity} on ${url}`),
     onMessage: log,
