@@ -40,7 +40,7 @@ test('the order of fields does not matter', () => {
   expect(decideBuiltIn(operation('/newer'), other).kind).toBe('update');
 });
 
-test('one of an earlier version is updated, and keeps what others have added', () => {
+test('one of an earlier version is updated, with what others have added', () => {
   const labels = { [MANAGED_BY_LABEL]: 'kubediag', team: 'a' };
   const old = withMetadata(stored('/old'), { labels });
   const decision = decideBuiltIn(operation('/new'), old);
