@@ -1,6 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { API_VERSION, KIND_NAMES, type KindName } from '../../../pipeline/api/kind-names.ts';
-import type { OperationSetSpec, OperationSetStatus } from '../../../pipeline/api/operation-set.ts';
+import type { OperationSetSpec } from '../../../pipeline/api/operation-set.ts';
 import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
@@ -53,7 +53,7 @@ async function reconcile(
   const status = decideReadiness({
     adjacencyList,
     generation: set.metadata.generation,
-    status: set.status as OperationSetStatus | undefined,
+    status: set.status,
     hasOperation: (operation) => builtIn.has(operation) || operations.get(operation) !== undefined,
     now: now(),
   });
