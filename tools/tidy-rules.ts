@@ -32,6 +32,7 @@ export const MAY_CATCH: Readonly<Record<string, readonly string[]>> = {
     'src/pipeline/store/sqlite-store.ts',
   ],
   'what one action, step, Diagnosis or request throws fails it alone': [
+    'src/hosts/controller/open-queue.ts',
     'src/hosts/serve/processors.ts',
     'src/hosts/web/server.ts',
     'src/node/repair/live-writer.ts',

@@ -59,7 +59,7 @@ describe('kubectl with the HTTP API of an agent', () => {
     expect(ours.stdout.match(/ (unchanged|configured)\n/g)).toHaveLength(6);
     const table = await kubectl('get', 'diag,opset');
     expect(table.stdout).toMatch(
-      /PHASE +RESULT +AGE\n.*subpath-remount-op-set +my-node .* Failed +Error +\d+s\n/,
+      /PHASE +RESULT +NODES +AGE\n.*subpath-remount-op-set +my-node .* Failed +Error +\d+s\n/,
     );
     expect(table.stdout).toMatch(/READY +AGE\n.*subpath-remount-op-set +true +\d+s\n/);
     const labelled = await kubectl('label', 'diag', NAME, 'a=b');

@@ -100,7 +100,7 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   expect(row).toMatch(/^subpath-remount-diagnosis +subpath-remount-op-set +my-node +Succeeded /);
   expect(row.length).toBeLessThanOrEqual(120);
   const wide = await cluster.kubectl('get', ...name, '-o=wide');
-  expect(wide).toMatch(/ PODNAMESPACE +PODNAME +PODCONTAINER +PHASE +RESULT +AGE\n/);
+  expect(wide).toMatch(/ PODNAMESPACE +PODNAME +PODCONTAINER +PHASE +RESULT +NODES +AGE\n/);
 
   const wrong = JSON.stringify({ status: { phase: 'Done' } });
   const refused = ['patch', ...name, '--subresource=status', '--type=merge', `--patch=${wrong}`];

@@ -1,6 +1,7 @@
 import type { EventRecorder } from '../../pipeline/kube/event-recorder.ts';
 import type { Informer } from '../../pipeline/kube/informer.ts';
 import type { KubeClient } from '../../pipeline/kube/kube-client.ts';
+import type { WorkQueue } from '../../pipeline/kube/work-queue.ts';
 import type { NewObject, Store } from '../../pipeline/store/store.ts';
 import type { Metric } from '../web/metrics.ts';
 import type { DiagnosisDigest, LeaseDigest, NodeDigest } from './digests.ts';
@@ -30,6 +31,12 @@ export interface ControllerContext {
   readonly now: () => Date;
   /** Called with one line for each change and each error. */
   readonly onMessage: (message: string) => void;
+  /** By the name of their part: the metrics have their lengths. `openQueue` adds them. */
+  readonly queues?: Map<string, Pick<WorkQueue, 'size'>>;
+  /** How long a missing object is waited for; the default is a minute. */
+  readonly arrivalMs?: number;
+  /** How long the agent of a Diagnosis may be lost; the default is LOST_END_MS. */
+  readonly lostEndMs?: number;
 }
 
 /** Runs until `stop`. It begins when all informers have listed their objects. */

@@ -14,7 +14,7 @@ import { Lease } from '../../pipeline/kube/lease.ts';
 import { LEAD_SECONDS } from '../../pipeline/kube/limits.ts';
 import { openAccess } from '../../pipeline/kube/open-access.ts';
 import type { NewObject } from '../../pipeline/store/store.ts';
-import { counter, gauge, metricsText } from '../web/metrics.ts';
+import { counter, gauge, metricsText, type Sample } from '../web/metrics.ts';
 import { PROBE_PATHS, probeAnswer } from '../web/probe-routes.ts';
 import { listenFailure, startServer, urlOf } from '../web/server.ts';
 import { StatusError } from '../web/status-error.ts';
@@ -38,6 +38,8 @@ export interface ControllerOptions {
   readonly builtIns: readonly NewObject[];
   /** Names of the Operations that this controller runs itself. */
   readonly steps: readonly string[];
+  /** Shorter times, for tests. */
+  readonly times?: Pick<ControllerContext, 'arrivalMs' | 'lostEndMs'>;
 }
 
 export interface ControllerListener {
@@ -125,8 +127,8 @@ class Controller {
   async #work(stop: AbortSignal): Promise<void> {
     this.#onMessage('this process leads');
     const { client } = this.#contact;
-    const { namespace, identity, builtIns, steps } = this.#options;
-    const writing = writingWhile(() => this.#lease.isHeld, client);
+    const { namespace, identity, builtIns, steps, times } = this.#options;
+    const writing = writingWhile(() => this.#lease.isHeld && !stop.aborted, client);
     const context: ControllerContext = {
       client: writing,
       store: kubeStore(writing),
@@ -136,7 +138,7 @@ class Controller {
       events: new EventRecorder(writing, { controller: CONTROLLER_REPORTER, instance: identity }),
       metrics: new Map(),
       diagnoses: new Informer({
-        digest: diagnosisDigest,
+        digest: (object, before) => diagnosisDigest(object, before),
         indexes: { node: ({ nodeName }) => nodeName, parent: ({ parentUid }) => parentUid },
       }),
       nodes: new Informer({ digest: nodeDigest }),
@@ -144,6 +146,8 @@ class Controller {
       stop,
       now: () => new Date(),
       onMessage: this.#onMessage,
+      queues: new Map(),
+      ...times,
     };
     this.#context = context;
     const following = { stop, onError: this.#onMessage };
@@ -169,15 +173,14 @@ class Controller {
   }
 
   #metricsText(): string {
-    const requests = [...this.#contact.requests].map(([verb, value]) => ({
-      labels: { verb },
-      value,
-    }));
+    const { diagnoses, metrics, queues = new Map() } = this.#context ?? {};
     const phases = new Map<string, number>();
-    for (const [, { phase }] of this.#context?.diagnoses.entries() ?? []) {
+    for (const [, { phase }] of diagnoses?.entries() ?? []) {
       const name = phase === '' ? 'New' : phase;
       phases.set(name, (phases.get(name) ?? 0) + 1);
     }
+    const lengths = new Map([...queues].map(([part, { size }]) => [part, size]));
+    const { requests, failures } = this.#contact;
     return metricsText([
       gauge(
         'kubediag_leader',
@@ -187,10 +190,28 @@ class Controller {
       gauge(
         'kubediag_diagnoses',
         'Diagnoses of the cluster by phase; only the leader counts them.',
-        [...phases].map(([phase, value]) => ({ labels: { phase }, value })),
+        samplesOf(phases, 'phase'),
       ),
-      counter('kubediag_api_requests_total', 'Requests to the API server, and watches.', requests),
-      ...(this.#context?.metrics.values() ?? []),
+      gauge(
+        'kubediag_queue_length',
+        'Objects that a part of the controller works on, or waits to work on.',
+        samplesOf(lengths, 'part'),
+      ),
+      counter(
+        'kubediag_api_requests_total',
+        'Requests to the API server, and watches.',
+        samplesOf(requests, 'verb'),
+      ),
+      counter(
+        'kubediag_api_failures_total',
+        'Requests that the API server refused or did not answer.',
+        samplesOf(failures, 'reason'),
+      ),
+      ...(metrics?.values() ?? []),
     ]);
   }
+}
+
+function samplesOf(values: ReadonlyMap<string, number>, label: string): readonly Sample[] {
+  return [...values].map(([name, value]) => ({ labels: { [label]: name }, value }));
 }

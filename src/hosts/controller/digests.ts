@@ -24,14 +24,21 @@ export interface DiagnosisDigest {
   readonly createdTime: string;
   readonly startTime: string | undefined;
   readonly endTime: string | undefined;
+  /** When it ended, on our own clock (`performance.now`). */
+  readonly endedAtMs: number | undefined;
   /** Why it failed. */
   readonly failure: string | undefined;
   /** Its conditions that are True. */
   readonly trueConditions: ReadonlySet<string>;
 }
 
-export function diagnosisDigest(object: unknown): DiagnosisDigest {
+export function diagnosisDigest(
+  object: unknown,
+  before?: DiagnosisDigest,
+  now = new Date(),
+): DiagnosisDigest {
   const metadata = fieldAt(object, 'metadata');
+  if (before && isSame(before, metadata)) return before;
   const spec = fieldAt(object, 'spec');
   const status = fieldAt(object, 'status');
   const conditions = (listAt(status, 'conditions') ?? []).filter(
@@ -60,9 +67,32 @@ export function diagnosisDigest(object: unknown): DiagnosisDigest {
     createdTime: textAt(metadata, 'creationTimestamp') ?? '',
     startTime: textAt(status, 'startTime'),
     endTime: textAt(status, 'endTime'),
+    endedAtMs: hasEnded(phase) ? endedAtMs(metadata, status, before, now) : undefined,
     failure: message?.slice(0, MESSAGE_CHARACTERS_MAX),
     trueConditions: new Set(conditions.flatMap((each) => textAt(each, 'type') ?? [])),
   };
+}
+
+export function hasEnded(phase: string): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** One that we saw before it ended ends now; of another one its endTime says how long ago that was. */
+function endedAtMs(
+  metadata: unknown,
+  status: unknown,
+  before: DiagnosisDigest | undefined,
+  now: Date,
+): number {
+  const atMs = performance.now();
+  if (before && before.uid === textAt(metadata, 'uid')) return before.endedAtMs ?? atMs;
+  const agoMs = now.getTime() - Date.parse(textAt(status, 'endTime') ?? '');
+  return agoMs > 0 ? atMs - agoMs : atMs;
+}
+
+function isSame({ uid, resourceVersion }: DiagnosisDigest, metadata: unknown): boolean {
+  const isSameObject = textAt(metadata, 'uid') === uid;
+  return isSameObject && textAt(metadata, 'resourceVersion') === resourceVersion;
 }
 
 export interface NodeDigest {
@@ -88,18 +118,21 @@ export interface LeaseDigest {
   readonly holder: string;
   readonly durationSeconds: number;
   readonly acquireTime: string | undefined;
-  /** On our own clock (`performance.now`): clocks of other machines may be wrong. */
+  /** This version, on our own clock (`performance.now`): clocks of other machines may be wrong. */
   readonly seenAtMs: number;
 }
 
-export function leaseDigest(object: unknown): LeaseDigest {
+export function leaseDigest(object: unknown, before?: LeaseDigest): LeaseDigest {
+  const resourceVersion = textAt(object, 'metadata', 'resourceVersion') ?? '';
+  // Listed again, it is no younger.
+  if (before?.resourceVersion === resourceVersion) return before;
   const map = (name: string) => {
     const value = fieldAt(object, 'metadata', name);
     return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
   };
   return {
     name: textAt(object, 'metadata', 'name') ?? '',
-    resourceVersion: textAt(object, 'metadata', 'resourceVersion') ?? '',
+    resourceVersion,
     labels: map('labels'),
     annotations: map('annotations'),
     holder: textAt(object, 'spec', 'holderIdentity') ?? '',

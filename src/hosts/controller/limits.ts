@@ -1,5 +1,24 @@
 /** Of a message that a digest remembers: enough for status.failedNodes. */
 export const MESSAGE_CHARACTERS_MAX = 300;
 
+/** What changes with time alone is seen so much later; to read ten thousand digests takes about a millisecond. */
+export const SWEEP_MS = 2_000;
+
+/** Another writer was first: it may be about to write again. */
+export const CONFLICT_WAIT_MS = 200;
+
+/** Diagnoses on which one part works at once: the API server has other clients. */
+export const DIAGNOSES_AT_ONCE = 8;
+
+/**
+ * A node that starts again is back by then, and its Diagnoses go on. What ends cannot go on, and to wait
+ * costs nothing.
+ */
+export const LOST_END_MS = 600_000;
+
+/** How often the pod of a Diagnosis is read until it has a node: soon at first, then less and less often. */
+export const POD_WAIT_MIN_MS = 500;
+export const POD_WAIT_MAX_MS = 30_000;
+
 /** Without an answer of the API server for so long this process is not ready. */
 export const API_SILENT_MS = 60_000;

@@ -52,7 +52,17 @@ export function decideNext(seen: SeenDiagnosis): Decision {
 }
 
 function decide(seen: SeenDiagnosis): Decision {
-  const { spec, status, now } = seen;
+  const { startTime = '' } = seen.status;
+  const waitedMs = seen.now.getTime() - Date.parse(startTime);
+  return decideWithoutNode(seen) ?? decideStep(seen, waitedMs);
+}
+
+/** Its begin, its cancel and its deadline: no node is needed for them. Undefined: it may go on. */
+export function decideWithoutNode({
+  spec,
+  status,
+  now,
+}: Pick<SeenDiagnosis, 'spec' | 'status' | 'now'>): Decision | undefined {
   const { phase = '', startTime } = status;
   if (phase === 'Succeeded' || phase === 'Failed') return { kind: 'ended' };
   if (spec.cancel) return { kind: 'save', status: failedFor(status, 'DiagnosisCancelled', now) };
@@ -67,8 +77,7 @@ function decide(seen: SeenDiagnosis): Decision {
     const failed = failedFor(status, 'DeadlineExceeded', now, String(deadlineSeconds));
     return { kind: 'save', status: failed };
   }
-  if (spec.suspend) return { kind: 'wait', why: 'spec.suspend is true' };
-  return decideStep(seen, waitedMs);
+  return spec.suspend ? { kind: 'wait', why: 'spec.suspend is true' } : undefined;
 }
 
 function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {

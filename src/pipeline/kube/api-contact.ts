@@ -5,6 +5,8 @@ import type { KubeClient } from './kube-client.ts';
 export class ApiContact {
   readonly client: KubeClient;
   readonly requests = new Map<string, number>();
+  /** The failed ones, by the reason of the error. */
+  readonly failures = new Map<string, number>();
   #lastMs: number | undefined;
   #lastError = 'it has not answered yet';
 
@@ -17,6 +19,8 @@ export class ApiContact {
           this.#lastMs = performance.now();
         } else this.#lastError = answer.error.message;
         if (answer.ok) return answer.value;
+        const { reason } = answer.error;
+        this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
         throw answer.error;
       },
       watch: (path, query, stop) => this.#watched(client.watch(path, query, stop)),

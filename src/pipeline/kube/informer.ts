@@ -2,8 +2,8 @@ import { isObject, textAt } from '../../lib/std/json.ts';
 import { type Collection, followCollection } from '../store/follow.ts';
 
 interface InformerOptions<D> {
-  /** What to remember of an object; undefined if it is of no interest. */
-  readonly digest: (object: unknown) => D | undefined;
+  /** What to remember of an object; undefined if it is of no interest. `before` itself means: unchanged. */
+  readonly digest: (object: unknown, before: D | undefined) => D | undefined;
   /** By which other values objects are found, such as the name of a node. */
   readonly indexes?: Readonly<Record<string, (digest: D) => string | undefined>>;
 }
@@ -59,12 +59,14 @@ export class Informer<D> {
     { stop, onError }: { readonly stop: AbortSignal; readonly onError: (message: string) => void },
   ): Promise<void> {
     stop.addEventListener('abort', () => this.#synced.resolve(), { once: true });
+    if (stop.aborted) this.#synced.resolve();
     await followCollection(collection, {
       stop,
       onError,
       onList: (objects) => this.#replace(objects),
       onEvent: ({ type, object }) => {
-        this.#put(keyOf(object), type === 'DELETED' ? undefined : this.#options.digest(object));
+        const key = keyOf(object);
+        this.#put(key, type === 'DELETED' ? undefined : this.#digest(key, object));
       },
     });
   }
@@ -74,15 +76,19 @@ export class Informer<D> {
     for await (const object of objects) {
       const key = keyOf(object);
       seen.add(key);
-      this.#put(key, this.#options.digest(object));
+      this.#put(key, this.#digest(key, object));
     }
     for (const key of [...this.#digests.keys()]) if (!seen.has(key)) this.#put(key, undefined);
     this.#synced.resolve();
   }
 
+  #digest(key: string, object: unknown): D | undefined {
+    return this.#options.digest(object, this.#digests.get(key));
+  }
+
   #put(key: string, now: D | undefined): void {
     const before = this.#digests.get(key);
-    if (now === undefined && before === undefined) return;
+    if (now === before) return;
     for (const [name, indexOf] of Object.entries(this.#options.indexes ?? {})) {
       const index = this.#indexes.get(name);
       const [old, value] = [before && indexOf(before), now && indexOf(now)];

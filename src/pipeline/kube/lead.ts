@@ -10,14 +10,19 @@ interface LeadOptions {
   readonly onError: (message: string) => void;
   /** Runs while this process leads, and ends soon after its signal is aborted. */
   readonly work: (stop: AbortSignal) => Promise<void>;
+  /** How often each process tries; the default is LEAD_RETRY_MS. */
+  readonly retryMs?: number;
 }
 
 /** Of several processes one works at a time: the one that holds the Lease. */
-export async function lead(lease: Lease, { stop, onError, work }: LeadOptions): Promise<void> {
+export async function lead(
+  lease: Lease,
+  { stop, onError, work, retryMs = LEAD_RETRY_MS }: LeadOptions,
+): Promise<void> {
   const renew = async () => {
     const answer = await answerOf(lease.hold());
     if (!answer.ok) onError(answer.error.message);
-    await sleepUntilStopped(LEAD_RETRY_MS, stop);
+    await sleepUntilStopped(retryMs, stop);
   };
   while (!stop.aborted) {
     await renew();

@@ -67,7 +67,7 @@ export class Lease {
   async hold(): Promise<boolean> {
     for (let conflicts = 0; conflicts < LEASE_CONFLICTS_MAX; conflicts += 1) {
       const begun = performance.now();
-      const lease = this.#written ?? (await objectAt(this.#client, this.#path()));
+      const lease = this.#written ?? (await this.#read());
       const decision = decideLease(lease === undefined ? undefined : this.#seen(lease), this.#me);
       if (decision === 'wait') return false;
       const answer = await answerOf(this.#write(decision, lease));
@@ -88,13 +88,17 @@ export class Lease {
   /** Lets the next one have it at once. */
   async release(): Promise<void> {
     this.#heldUntil = 0;
-    const lease = this.#written ?? (await objectAt(this.#client, this.#path()));
+    const lease = this.#written ?? (await this.#read());
     this.#written = undefined;
     if (textAt(lease, 'spec', 'holderIdentity') !== this.#me) return;
     const spec = { ...specOf(lease), holderIdentity: '', renewTime: microTime(this.#now()) };
     const answer = await answerOf(this.#put(lease, spec));
     const isGone = answer.ok || ['Conflict', 'NotFound'].includes(answer.error.reason);
     if (!isGone) throw answer.error;
+  }
+
+  #read(): Promise<unknown> {
+    return objectAt(this.#client, this.#path(), LEASE_MS);
   }
 
   get #me(): string {
@@ -128,6 +132,7 @@ export class Lease {
     return this.#client.request({
       method: 'POST',
       path: this.#path(''),
+      timeoutMs: LEASE_MS,
       body: {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',

@@ -38,7 +38,7 @@ export const CREDENTIALS_BYTES_MAX = 1024 * 1024;
 /** The longest that a server may ask us to wait. */
 export const RETRY_AFTER_MAX_MS = 300_000;
 
-/** A Lease is renewed and released at once or not at all: a process that ends does not wait longer. */
+/** A Lease is read, renewed and released at once or not at all: a process that ends does not wait longer. */
 export const LEASE_MS = 5_000;
 
 /** Writers that may overtake us before an attempt at a Lease is given up. */

@@ -4,8 +4,12 @@ import { answerOf } from '../store/store-answer.ts';
 import type { KubeClient } from './kube-client.ts';
 
 /** The object at a path; undefined if it does not exist. */
-export async function objectAt(client: KubeClient, path: string): Promise<unknown> {
-  const answer = await answerOf(client.request({ method: 'GET', path }));
+export async function objectAt(
+  client: KubeClient,
+  path: string,
+  timeoutMs?: number,
+): Promise<unknown> {
+  const answer = await answerOf(client.request({ method: 'GET', path, timeoutMs }));
   if (answer.ok) return answer.value;
   if (answer.error.reason === 'NotFound') return undefined;
   throw answer.error;
