@@ -10,12 +10,19 @@ import { LARGE_STEPS_MAX } from '../src/pipeline/diagnosis/limits.ts';
 import { type SeenBuiltIns, storeLookup } from '../src/pipeline/diagnosis/operation-lookup.ts';
 import { withLargeResults } from '../src/pipeline/diagnosis/with-large-results.ts';
 import { builtIns } from '../src/pipeline/operations/catalogue.ts';
-import type { RunStep, StepOutcome, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
+import type {
+  RunStep,
+  RunStepWhenDue,
+  StepDelay,
+  StepOutcome,
+  StepToRun,
+} from '../src/pipeline/steps/step-to-run.ts';
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
 
 /** What a step of a synthetic graph does; by default it returns a result. */
-type Act = (step: StepToRun) => StepOutcome | Promise<StepOutcome>;
+type Outcome = StepOutcome | StepDelay;
+type Act = (step: StepToRun) => Outcome | Promise<Outcome>;
 
 const KEY = { kind: 'Diagnosis', namespace: 'default', name: 'walk' } as const;
 
@@ -44,7 +51,7 @@ export class SyntheticWalk {
     record: {},
   });
 
-  readonly #act: RunStep = async (step) => {
+  readonly #act: RunStepWhenDue = async (step) => {
     this.ran.push(step.name);
     const act = this.acts.get(step.name);
     return act ? act(step) : { succeeded: true, results: { [step.name]: 'done' } };
@@ -58,14 +65,27 @@ export class SyntheticWalk {
       targetOf: ({ nodeName = 'node-1' }) =>
         nodeName === 'node-1' ? { state: 'here', nodeName } : { state: this.otherNodes },
       assign: this.isAgentOnly ? undefined : assignIn(this.store),
-      runStep: (step) =>
-        withLargeResults(this.#act, this.largeResults, { atOnce: this.#largeSteps })(step),
+      runStep: (step) => this.#run(step),
       ...(this.howToFetch ? { howToFetch: this.howToFetch } : {}),
       ...(this.earlierActionsFor ? { earlierActionsFor: this.earlierActionsFor } : {}),
       shutdown: this.shutdown.signal,
       now: () => this.now(),
       onError: (message) => this.errors.push(message),
     };
+  }
+
+  /** A step that cannot run now has no results. */
+  async #run(step: StepToRun): Promise<Outcome> {
+    let delay: StepDelay | undefined;
+    const act: RunStep = async (each) => {
+      const outcome = await this.#act(each);
+      if (!('notNow' in outcome)) return outcome;
+      delay = outcome;
+      return { succeeded: true, results: {} };
+    };
+    const atOnce = this.#largeSteps;
+    const outcome = await withLargeResults(act, this.largeResults, { atOnce })(step);
+    return delay ?? outcome;
   }
 
   /** "ab cd": the paths that are tried one after the other. */

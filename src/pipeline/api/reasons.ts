@@ -189,6 +189,12 @@ export const CONDITION_REASONS = {
     message: 'The node holds Lease NAME for its recovery',
     means: 'The repair may begin; the status of the condition is False.',
   },
+  RecoveryNotBegun: {
+    type: 'WaitingForRecovery',
+    message: 'The Diagnosis no longer waits for this repair',
+    means:
+      'The Diagnosis ended, or the repair needs approval or is refused by now; the status of the condition is False.',
+  },
   ControllerStepDue: {
     type: 'WaitingForController',
     message: 'Step NAME needs rights that no agent has, and waits for the controller',
@@ -198,6 +204,12 @@ export const CONDITION_REASONS = {
     type: 'WaitingForController',
     message: 'The controller has run step NAME',
     means: 'The agent goes on with the next step; the status of the condition is False.',
+  },
+  ControllerStepNotRun: {
+    type: 'WaitingForController',
+    message: 'The Diagnosis no longer waits for the controller',
+    means:
+      'The Diagnosis ended before the controller ran the step; the status of the condition is False.',
   },
 } as const satisfies Readonly<
   Record<string, { readonly type: string; readonly message: string; readonly means: string }>

@@ -1,5 +1,5 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
-import { withReason } from '../graph/conditions.ts';
+import { withoutWait, withReason } from '../graph/conditions.ts';
 import { isPlanWaiting } from '../graph/result-of.ts';
 import { actionRecord } from '../steps/action-text.ts';
 import { type ApprovalRequest, digestOf, type Planned, planName } from '../steps/plan.ts';
@@ -7,7 +7,7 @@ import { withRecord } from './with-record.ts';
 
 /** The status of a Diagnosis that waits for the approval of its plan. */
 export function waitingFor(
-  { wanted, record }: ApprovalRequest,
+  { wanted, record, requiredBy = 'Diagnosis' }: ApprovalRequest,
   status: DiagnosisStatus,
   now: Date,
   fetching?: Parameters<typeof withRecord>[2],
@@ -19,9 +19,10 @@ export function waitingFor(
   });
   const plan = planName(status, planned);
   const others = (status.plannedActions ?? []).filter((each) => each.plan === undefined);
-  const reported = withReason(withRecord(status, record, fetching), 'ApprovalNeeded', now, plan);
+  const recorded = withoutWait(withRecord(status, record, fetching), now);
+  const reported = withReason(recorded, 'ApprovalNeeded', now, plan);
   const plannedActions = [...others, ...planned.map((each) => ({ ...each, plan }))];
-  return { ...reported, plan, plannedActions };
+  return { ...reported, plan, planRequiredBy: requiredBy, plannedActions };
 }
 
 /** Says so if the approval names another plan than the one that waits. */

@@ -3,11 +3,17 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
+import { withReason } from '../graph/conditions.ts';
 import { decideNext, type SeenSet } from '../graph/decide-next.ts';
 import { withResult } from '../graph/result-of.ts';
 import type { ApprovalRequest } from '../steps/plan.ts';
 import { type CurrentDiagnosis, stepInput } from '../steps/step-input.ts';
-import { type StepOutcome, stopWithin } from '../steps/step-to-run.ts';
+import {
+  type StepDelay,
+  type StepOutcome,
+  type StepToRun,
+  stopWithin,
+} from '../steps/step-to-run.ts';
 import type { ObjectKey, StoredObject } from '../store/store.ts';
 import { retried } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
@@ -21,6 +27,7 @@ import { isUnstorable, storeResult } from './store-result.ts';
 
 import { askAgainAt, restMs } from './time-left.ts';
 import {
+  reportBegun,
   reportRetry,
   whyInvalid,
   withMissingActions,
@@ -100,7 +107,11 @@ class Drive {
       if (next.kind === 'waits') {
         return { state: 'waits', object: current, why: next.why, againAt: next.againAt };
       }
-      const outcome = await this.#run(current, next);
+      const onBegun: StepToRun['onBegun'] = async (end) => {
+        current = (await reportBegun(current, end, this.#context)) ?? current;
+      };
+      const outcome = await this.#run(current, next, onBegun);
+      if ('notNow' in outcome) return this.#waitingForTurn(current, next, outcome);
       const isCut = !('succeeded' in outcome && outcome.succeeded);
       if (shutdown.aborted && isCut) break;
       if (isCut && (await this.#hasMoreTime(current, next))) return 'changed';
@@ -244,7 +255,8 @@ class Drive {
   async #run(
     object: StoredObject,
     { node, processor, spec, status }: NextStep,
-  ): Promise<StepOutcome> {
+    onBegun: StepToRun['onBegun'],
+  ): Promise<StepOutcome | StepDelay> {
     const { runStep, targetOf } = this.#context;
     const { namespace = '', name, uid } = object.metadata;
     const target = targetOf(spec);
@@ -265,7 +277,24 @@ class Drive {
       purpose: purposeOf(object.metadata, node),
       stop: this.#stop,
       onRetry: (retry) => void reportRetry(object, retry, this.#context),
+      ...(onBegun ? { onBegun } : {}),
     });
+  }
+
+  /** It has no place in flight meanwhile. Nothing is written if it waits for the same as before. */
+  async #waitingForTurn(
+    object: StoredObject,
+    next: NextStep,
+    { notNow: { reason, name }, againMs }: StepDelay,
+  ): Promise<Driven | 'changed'> {
+    const now = this.#now();
+    const { spec } = next;
+    const status = withReason(next.status, reason, now, name);
+    const saved = await this.#save(object, { ...next, status });
+    if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
+    const limitAt = askAgainAt(spec, status, now, this.#context.arrivalMs);
+    const againAt = Math.min(now.getTime() + againMs, limitAt);
+    return { state: 'waits', object: saved, why: reason, againAt };
   }
 
   /** The step had the deadline of its start, which has passed; the Diagnosis has a later one by now. */

@@ -1,6 +1,6 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
-import type { EarlierRecord, RunStep } from '../steps/step-to-run.ts';
+import type { EarlierRecord, RunStepWhenDue } from '../steps/step-to-run.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import type { Assign } from './assign.ts';
 import type { Large, LargeResults } from './large-results.ts';
@@ -12,7 +12,7 @@ export interface DriverContext {
   readonly store: Store;
   readonly lookup: OperationLookup;
   /** Runs a step with its large results: `withLargeResults`, where their files are. */
-  readonly runStep: RunStep;
+  readonly runStep: RunStepWhenDue;
   readonly largeResults: Omit<LargeResults, 'read'>;
   /**
    * How somebody fetches a large result or a file where nobody has a token of the agent: the status lists

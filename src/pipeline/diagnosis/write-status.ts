@@ -2,11 +2,13 @@ import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { defined } from '../../lib/std/defined.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import { failedFor, timeText } from '../graph/conditions.ts';
+import { CONDITION_REASONS } from '../api/reasons.ts';
+import { failedFor, isTrue, timeText, withReason } from '../graph/conditions.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { withResult } from '../graph/result-of.ts';
 import type { Retry } from '../steps/run-http.ts';
+import type { StepWait } from '../steps/step-to-run.ts';
 import type { ObjectKey, Store, StoredObject } from '../store/store.ts';
 import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
@@ -105,6 +107,24 @@ export async function reportRetry(
   const status = { ...rest, currentStep: { ...currentStep, ...attempt } };
   const answer = await answerOf(store.updateStatus({ ...object, status }));
   if (answer.ok) onSaved?.(answer.value);
+}
+
+/**
+ * Writes that a step no longer waits. Undefined if there is nothing to write, or if the write fails: the
+ * result of the step ends the condition too.
+ */
+export async function reportBegun(
+  begun: StoredObject,
+  { reason, name }: StepWait,
+  context: DriverContext,
+): Promise<StoredObject | undefined> {
+  const { store, onSaved, now = () => new Date() } = context;
+  if (!isTrue(begun.status ?? {}, CONDITION_REASONS[reason].type)) return undefined;
+  const status = withReason(begun.status ?? {}, reason, now(), name, 'False');
+  const answer = await answerOf(store.updateStatus({ ...begun, status }));
+  if (!answer.ok) return undefined;
+  onSaved?.(answer.value);
+  return answer.value;
 }
 
 export function isAtSameStep(one: StoredObject, other: StoredObject): boolean {

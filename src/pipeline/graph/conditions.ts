@@ -71,10 +71,26 @@ export function withoutPlan(
   { approvedPlan }: DiagnosisSpec,
   now: Date,
 ): DiagnosisStatus {
-  const { plan, ...rest } = status;
+  const { plan, planRequiredBy: _, ...rest } = status;
   if (plan === undefined) return status;
   const reason = plan === approvedPlan ? 'PlanApproved' : 'PlanDropped';
   return withReason(rest, reason, now, plan, 'False');
+}
+
+/** For each condition of a step that runs later: what its end is called when the step did not run. */
+const WAITS: readonly ConditionReason[] = ['RecoveryNotBegun', 'ControllerStepNotRun'];
+
+/** A step that ends, or never runs, waits for nothing. */
+export function withoutWait(status: DiagnosisStatus, now: Date): DiagnosisStatus {
+  const isWaiting = (reason: ConditionReason) => isTrue(status, CONDITION_REASONS[reason].type);
+  return WAITS.filter(isWaiting).reduce(
+    (settled, reason) => withReason(settled, reason, now, '', 'False'),
+    status,
+  );
+}
+
+export function isTrue({ conditions = [] }: DiagnosisStatus, type: string): boolean {
+  return conditions.some((each) => each.type === type && each.status === 'True');
 }
 
 /** "2021-06-02T07:28:55Z": Kubernetes writes whole seconds. */

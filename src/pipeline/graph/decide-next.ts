@@ -2,7 +2,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { namedPod, type PodReference, type SeenPod } from '../api/named-pod.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { afterStep, atStep } from './after-step.ts';
-import { failedFor, timeText, withoutPlan, withReason } from './conditions.ts';
+import { failedFor, timeText, withoutPlan, withoutWait, withReason } from './conditions.ts';
 import { leftOutOn, refusedTargets } from './left-out.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
@@ -47,8 +47,9 @@ export type Decision =
 export function decideNext(seen: SeenDiagnosis): Decision {
   const decision = decide(seen);
   if (decision.kind !== 'save' || decision.status === seen.status) return decision;
-  // A new status replaces the step that waited for approval.
-  return { ...decision, status: withoutPlan(decision.status, seen.spec, seen.now) };
+  // A new status replaces the step that waited.
+  const { spec, now } = seen;
+  return { ...decision, status: withoutWait(withoutPlan(decision.status, spec, now), now) };
 }
 
 function decide(seen: SeenDiagnosis): Decision {

@@ -10,6 +10,8 @@ export interface ApprovalRequest {
   readonly wanted: readonly Wanted[];
   /** What it did because it was approved before. */
   readonly record?: StepRecord;
+  /** Absent: the Diagnosis itself. */
+  readonly requiredBy?: DiagnosisStatus['planRequiredBy'];
 }
 
 export type Planned = NonNullable<DiagnosisStatus['plannedActions']>;

@@ -1,5 +1,6 @@
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { Processor } from '../api/processor-of.ts';
+import type { ConditionReason } from '../api/reasons.ts';
 import {
   failedWith,
   type LargeResult,
@@ -30,12 +31,29 @@ export interface StepToRun {
   readonly stop: AbortSignal;
   /** Called when its server could not be reached and will be asked again. */
   readonly onRetry?: (retry: Retry) => void;
+  /** Called when a step begins that may have waited: the condition of its wait becomes False. */
+  readonly onBegun?: (end: StepWait) => Promise<void>;
+}
+
+/** The reason of a condition, and the name that goes into its message. */
+export interface StepWait {
+  readonly reason: ConditionReason;
+  readonly name: string;
 }
 
 /** The result, or the actions that need approval first. */
 export type StepOutcome = OperationResult | ApprovalRequest;
 
+/** The step cannot run now. It is sent again after this time, and when something changes. */
+export interface StepDelay {
+  readonly notNow: StepWait;
+  readonly againMs: number;
+}
+
 export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
+
+/** Runs a step, or says what it waits for. */
+export type RunStepWhenDue = (step: StepToRun) => Promise<StepOutcome | StepDelay>;
 
 /** What an interrupted step had done to the node. */
 export type EarlierRecord =
