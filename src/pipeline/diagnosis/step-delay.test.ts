@@ -123,8 +123,10 @@ test('a waiting Diagnosis has no place in flight, and runs when it is due', asyn
   const walk = new SyntheticWalk();
   await walk.graph('ab');
   let asked = 0;
+  const isWaiting = Promise.withResolvers<void>();
   walk.acts.set('b', async ({ onBegun }: StepToRun) => {
     asked += 1;
+    if (asked === 2) isWaiting.resolve();
     if (asked < 4) return { ...slotsTaken(3), againMs: 50 };
     await onBegun?.(BEGUN);
     return DONE;
@@ -133,7 +135,7 @@ test('a waiting Diagnosis has no place in flight, and runs when it is due', asyn
   const ended = Promise.withResolvers<void>();
   const runner = new Runner({ ...walk.context, inFlightMax: 1, onEnded: () => ended.resolve() });
   const running = runner.run();
-  while (asked < 2) await sleep(2);
+  await isWaiting.promise;
   while (runner.counts.waiting === 0) await sleep(1);
   expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 1 });
   await ended.promise;
