@@ -29,9 +29,9 @@ function serverWith(answers: Readonly<Record<string, unknown>>) {
 
 const onExecutor: RunStep = async () => ({ succeeded: true, results: { by: 'executor' } });
 
-function stepAt(path: string): StepToRun {
+function stepAt(path: string, pod = true): StepToRun {
   const processor = { way: 'http', path, scheme: 'http', timeoutSeconds: 5 } as const;
-  const input = { 'pod.namespace': 'default', 'pod.name': 'web' };
+  const input = pod ? { 'pod.namespace': 'default', 'pod.name': 'web' } : {};
   const diagnosis = { uid: 'u1' };
   return { processor, diagnosis, input, restMs: 60_000, stop: never } as unknown as StepToRun;
 }
@@ -82,16 +82,25 @@ test('the executor says whether there is a pod about which the API server gives 
     throw new StoreError('ServiceUnavailable', 'not now');
   };
   const pods = new ApiPods({ request } as unknown as KubeClient, 'node-1');
-  expect(await pods.finding(unknown)(reference, 1_000, never)).toMatchObject({ state: 'unknown' });
+  const found = async () => ({ state: 'found' }) as const;
+  expect(await pods.finding(found)(reference, 1_000, never)).toEqual({ state: 'found' });
+  const absent = { state: 'absent', reason: 'ContainerNotFound', why: 'it has others' } as const;
+  expect(await pods.finding(async () => absent)(reference, 1_000, never)).toEqual(absent);
+  // No step may run for a pod that nobody knows.
+  expect(await pods.finding(unknown)(reference, 1_000, never)).toEqual({
+    ...{ state: 'absent', reason: 'PodNotFound' },
+    why: 'the API server does not answer, and asked the executor',
+  });
+  // Neither a cancel nor a shutdown is a failure of the Diagnosis.
+  const stopped = AbortSignal.abort();
+  expect(await pods.finding(unknown)(reference, 1_000, stopped)).toMatchObject({
+    state: 'unknown',
+  });
 });
 
 test.each([
   ['podDetailCollector', POD, 'collector.kubernetes.pod.detail'],
-  [
-    'podListCollector',
-    { metadata: { resourceVersion: '7' }, items: [POD] },
-    'collector.kubernetes.pod.list',
-  ],
+  ['podListCollector', POD, 'collector.kubernetes.pod.list'],
 ])('%s asks again after a moment without an API server', async (name, answer, key) => {
   let times = 0;
   const request = async () => {
@@ -111,7 +120,7 @@ test('the list of pods is the one of this node', async () => {
   const result = await pods.collecting(
     onExecutor,
     takeAnswer,
-  )(stepAt('/processor/podListCollector'));
+  )(stepAt('/processor/podListCollector', false));
   const text = 'results' in result ? result.results?.['collector.kubernetes.pod.list'] : '';
   expect(JSON.parse(text ?? '')).toMatchObject([{ kind: 'Pod', metadata: { name: 'web' } }]);
   expect(asked[0]?.query).toMatchObject({ fieldSelector: 'spec.nodeName=node-1' });
@@ -122,10 +131,29 @@ test('a list that cannot be read fails its step with the reason', async () => {
   const result = await pods.collecting(
     onExecutor,
     takeAnswer,
-  )(stepAt('/processor/podListCollector'));
+  )(stepAt('/processor/podListCollector', false));
   expect(result).toMatchObject({
     succeeded: false,
     message: 'pods of node node-1: /api/v1/pods not found',
+  });
+});
+
+test('the list of a Diagnosis that names a pod has this pod only', async () => {
+  const list = { metadata: { resourceVersion: '7' }, items: [POD, { metadata: { name: 'db' } }] };
+  const elsewhere = { ...POD, spec: { ...POD.spec, nodeName: 'node-2' } };
+  const listed = (pod: object) => {
+    const { pods, asked } = serverWith({ '/api/v1/pods': list, [PATH]: pod });
+    const result = pods.collecting(onExecutor, takeAnswer)(stepAt('/processor/podListCollector'));
+    return result.then((each) => ({ ...each, asked: asked.map(({ path }) => path) }));
+  };
+  const { asked, ...result } = await listed(POD);
+  expect(asked).toEqual([PATH]);
+  const text = 'results' in result ? result.results?.['collector.kubernetes.pod.list'] : '';
+  expect(JSON.parse(text ?? '')).toMatchObject([{ kind: 'Pod', metadata: { name: 'web' } }]);
+  expect(text).not.toContain('hunter2');
+  expect(await listed(elsewhere)).toMatchObject({
+    succeeded: false,
+    message: 'pod default/web: on node node-2, not on node-1',
   });
 });
 

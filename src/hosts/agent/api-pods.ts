@@ -49,7 +49,8 @@ export class ApiPods {
       if (path === POD_LIST.path) {
         const ending = stopWithin(step.restMs, stop);
         const take = async () => {
-          const list = await this.#list(limitOf(step));
+          const pod = podOfStep(step.input);
+          const list = await (pod ? this.#listOf(pod, step) : this.#list(limitOf(step)));
           return takeAnswer(diagnosis.uid, () => list, ending);
         };
         return failingAlone(this.#listing.run(take, ending), ending);
@@ -65,8 +66,12 @@ export class ApiPods {
       const read = await this.#read(pod, stopWithin(Math.min(restMs, API_WAIT_MS), stop));
       if (read.state === 'here') return withContainer(read.pod, pod);
       const onNode = await findOnNode(pod, restMs, stop);
-      if (onNode.state === 'found' || read.state === 'unknown') return onNode;
-      return { state: 'absent', reason: 'PodNotFound', why: read.why };
+      if (onNode.state === 'found' || stop.aborted) return onNode;
+      if (read.state === 'absent') return { state: 'absent', reason: 'PodNotFound', why: read.why };
+      if (onNode.state === 'absent') return onNode;
+      // No program of an Operation runs for a pod that may be on another node.
+      const why = `the API server does not answer, and ${onNode.why}`;
+      return { state: 'absent', reason: 'PodNotFound', why };
     };
   }
 
@@ -83,6 +88,16 @@ export class ApiPods {
     if (!answer.ok) return failedWith(`pods of node ${this.#nodeName}: ${answer.error.message}`);
     const text = `[${answer.value.join(',')}]`;
     return { succeeded: true, results: { [POD_LIST.result]: text } };
+  }
+
+  /** A Diagnosis that names a pod gets a list of this pod only. */
+  async #listOf(pod: PodName, step: StepToRun): Promise<OperationResult> {
+    const read = await this.#read(pod, limitOf(step));
+    if (read.state === 'here') {
+      return { succeeded: true, results: { [POD_LIST.result]: `[${textOf(read.pod)}]` } };
+    }
+    if (read.state === 'absent') return failedWith(read.why);
+    return failedWith(`pod ${pod.namespace}/${pod.name}: the API server does not answer`);
   }
 
   async #detail(step: StepToRun): Promise<OperationResult | undefined> {

@@ -10,7 +10,7 @@ import type { LimitedResults } from './limited-results.ts';
 /** Stores the files of a step among the results of its Diagnosis, which may list them. */
 export function filesOfDiagnoses(withHost: WithHost, results: LimitedResults): WithHost {
   return (request, use) => {
-    const { uid, onFile } = request;
+    const { uid, onFile, isForPod } = request;
     if (uid === undefined || !onFile) return withHost(request, use);
     return withHost(request, (host) =>
       use({
@@ -24,7 +24,7 @@ export function filesOfDiagnoses(withHost: WithHost, results: LimitedResults): W
         },
         saveEvidence: async (checked, finding) => {
           const saved = await host.saveEvidence(checked, finding);
-          if ('failure' in saved) return saved;
+          if ('failure' in saved || isForPod) return saved;
           // A repair does not fail because its bundle cannot be listed: the node has it.
           const bytes = await tried(readFile(saved.path));
           if (!bytes.ok) return saved;

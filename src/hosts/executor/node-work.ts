@@ -36,7 +36,7 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
   const largeResults = limitedResults(join(folder, 'results'));
   const withHost = filesOfDiagnoses(stepHosts({ ...node, repairLimits }, listener), largeResults);
   const reading = new Semaphore(READING_STEPS_MAX);
-  const steps = stepsOn({ withHost, reading, runRecords: largeResults });
+  const steps = stepsOn({ withHost, reading, runRecords: largeResults, limitsToPods: true });
   const atOnce = new Semaphore(LARGE_STEPS_MAX);
   return {
     // The policy judges the whole input, with what an agent has put into files.

@@ -3,6 +3,7 @@ import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { failedWith, needed, refusedWith, type StepInput } from '../steps/operation-result.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
+import { podBegan } from './pod-scope.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.core_file_profiler';
@@ -30,11 +31,12 @@ export const coreFileProfiler: OwnProcessor = {
   },
   writes: [ENDPOINT],
   repairs: false,
+  forPod: 'limited',
   /**
    * Lists the core files: path, size, age. It opens none of them, serves none and
    * changes nothing on the node: a core file is the memory of a process, with every secret in it.
    */
-  async run(input, { node, settings }) {
+  async run(input, { node, settings, scope }) {
     const { [`${ASKED}.type`]: type, [`${ASKED}.filepath`]: filepath } = input;
     if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
     if (type === 'gcore') {
@@ -45,12 +47,20 @@ export const coreFileProfiler: OwnProcessor = {
     const folders = foldersFor(input, filepath);
     if ('refused' in folders) return refusedWith(folders.refused);
     const here = takeSnapshot(node, settings);
+    const ofPod = scope && `${OF_PODS}/${scope.namespace}/${scope.name}`;
+    if (ofPod && !folders.all.every((folder) => `${folder}/`.startsWith(`${ofPod}/`))) {
+      return refusedWith(`${ASKED}.filepath is not below ${ofPod}`);
+    }
+    // An earlier pod of this name had the same directory.
+    const since = scope ? await attempt(podBegan(here, scope)) : undefined;
+    if (since && !since.known) return failedWith(since.why);
     const listed = await attempt(
       Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),
     );
     if (!listed.known) return failedWith(listed.why);
     const files = listed.value
       .flat()
+      .filter(({ modified }) => !since || modified >= since.value)
       .toSorted((one, other) => (one.modified < other.modified ? 1 : -1));
     if (files.length === 0) return failedWith(`there is no core file in ${folders.all.join(', ')}`);
     const left = files.length - CORE_FILES_LISTED_MAX;

@@ -15,6 +15,7 @@ import {
 import { podOfStep } from '../steps/step-input.ts';
 import { stepsOf } from './fault-steps.ts';
 import { FINDINGS_STORED_MAX, PROOF_CHARACTERS_MAX } from './limits.ts';
+import { verdictOfPod } from './pod-part.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 
 /** The processor that finds a fault. */
@@ -31,6 +32,7 @@ export function diagnoserOf(fault: AnyFault): OwnProcessor {
     reads: [],
     writes: [steps.found, steps.findings, steps.bugLink],
     repairs: false,
+    forPod: fault.affectsWholeNode ? 'refused' : 'limited',
     run: (input, host) => diagnoseFault(fault, input, host),
   };
 }
@@ -67,12 +69,14 @@ async function diagnoseFault(
 export async function checkForFault(
   fault: AnyFault,
   only: PodName | undefined,
-  { node, settings, timeoutMs, listener }: ProcessorHost,
+  { node, settings, timeoutMs, listener, scope }: ProcessorHost,
 ): Promise<{ readonly verdict: Verdict; readonly checked: CheckResult }> {
-  const checked = await runCheck(node, { faults: [fault], settings, only, timeoutMs }, listener);
+  const run = { faults: [fault], settings, only: scope ? undefined : only, timeoutMs };
+  const checked = await runCheck(node, run, listener);
   const [judged] = checked.judged;
   if (!judged) throw new Error(`no verdict of ${fault.id}`);
-  return { verdict: judged.verdict, checked };
+  const { verdict } = judged;
+  return { verdict: scope ? verdictOfPod(verdict, scope) : verdict, checked };
 }
 
 /** What a verdict puts on record, and why a step fails that finds nothing active. */

@@ -20,6 +20,7 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: [INFO],
     repairs: false,
+    forPod: 'refused',
     async run(_, host) {
       const answer = await ask('/info', host);
       if ('failure' in answer) return failedWith(answer.failure);
@@ -47,6 +48,7 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: [GOROUTINES],
     repairs: false,
+    forPod: 'refused',
     async run(_, host) {
       const answer = await ask('/debug/pprof/goroutine?debug=2', host);
       if ('failure' in answer) return failedWith(answer.failure);

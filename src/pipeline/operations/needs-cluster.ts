@@ -18,6 +18,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: ['recover.kubernetes.node_cordon.result.name'],
     repairs: true,
+    forPod: 'nothing',
     run: async ({ node = '<node>' }) => needsServer(`kubectl cordon ${node}`),
   },
   {
@@ -28,6 +29,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     readsElse: [POD],
     writes: [STATEFULSET],
     repairs: false,
+    forPod: 'nothing',
     async run({ [NAME]: name, [NAMESPACE]: namespace, [POD]: pod }) {
       if (name && namespace) {
         return needsServer(`kubectl get statefulset -n ${namespace} ${name} -o json`);
@@ -49,6 +51,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
       'recover.kubernetes.statefulset_stuck.bug_link',
     ],
     repairs: true,
+    forPod: 'nothing',
     async run(input) {
       const missing = [STATEFULSET, POD].find((key) => !input[key]);
       if (missing) return failedWith(needed(missing, 'let its collector be earlier'));

@@ -1,4 +1,5 @@
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
+import { podOfCgroup } from '../../node/evidence/pods/pod-of-cgroup.ts';
 import { parseCommandLine } from '../../node/evidence/processes/command-line.ts';
 import { processes, TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/processes.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
@@ -6,6 +7,7 @@ import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
 import { redactText } from '../../node/redaction/redact-text.ts';
 import { collected } from '../steps/operation-result.ts';
 import { PROCESSES_AT_ONCE } from './limits.ts';
+import type { PodScope } from './pod-scope.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
 const LIST = 'collector.system.process.list';
@@ -20,11 +22,15 @@ export const processCollector: OwnProcessor = {
   reads: [],
   writes: [LIST],
   repairs: false,
-  run: (_, { node, settings }) => collected(LIST, processList(takeSnapshot(node, settings))),
+  forPod: 'limited',
+  run: (_, { node, settings, scope }) =>
+    collected(LIST, processList(takeSnapshot(node, settings), scope)),
 };
 
-async function processList(snapshot: Snapshot): Promise<string> {
-  const all = await snapshot.of(processes);
+async function processList(snapshot: Snapshot, scope: PodScope | undefined): Promise<string> {
+  const all = (await snapshot.of(processes)).filter(
+    ({ cgroups }) => !scope || podOfCgroup(cgroups) === scope.uid,
+  );
   const uptimeS = await uptimeOf(snapshot);
   if (!Number.isFinite(uptimeS)) throw new ReadError('malformed', '/proc/uptime');
   const list: object[] = [];

@@ -7,6 +7,7 @@ import type { OpenRepair } from '../../node/repair/open-repair.ts';
 import type { Consent } from '../../node/repair/recover.ts';
 import type { OperationResult, StepFile, StepInput } from '../steps/operation-result.ts';
 import type { RecoveryRequest } from '../steps/recovery-request.ts';
+import type { PodScope } from './pod-scope.ts';
 
 /** Where `storeFile` stores a file, for the reference page. */
 export const FILE_PLACE =
@@ -20,6 +21,8 @@ export interface ProcessorHost {
   readonly node: CheckableNode;
   /** What is known about the node before it is asked. */
   readonly settings: SnapshotOptions;
+  /** The only pod that the step may see and change. Absent: the whole node. */
+  readonly scope?: PodScope;
   /** Receives the progress of a check. */
   readonly listener: CheckListener;
   /** Saves what a check read; without that nothing is changed. */
@@ -68,6 +71,11 @@ export interface OwnProcessor {
   readonly writes: readonly string[];
   /** Whether it may change the node. */
   readonly repairs: boolean;
+  /**
+   * What it does where a Diagnosis of a pod may see that pod only: 'limited' to the scope of its host,
+   * 'refused', or 'nothing', because it reads nothing of the node.
+   */
+  readonly forPod: 'limited' | 'refused' | 'nothing';
   /** It captures traffic or sends a signal: an executor needs the permission of its policy. */
   readonly needsPermission?: true;
   /** The addresses of servers in its input: an executor asks only those of its policy. */
@@ -83,6 +91,8 @@ export interface HostRequest {
   readonly purpose?: string;
   /** The Diagnosis of the step. */
   readonly uid?: string;
+  /** Its Diagnosis names a pod: bundles stay on the node, because they show all of it. */
+  readonly isForPod?: boolean;
   /** Called with each stored file that is deleted with its Diagnosis, which may list it. */
   readonly onFile?: (file: StepFile) => void;
   readonly stop: AbortSignal;

@@ -31,6 +31,7 @@ export function recoverProcessorOf(fault: AnyFault): OwnProcessor {
     reads: [steps.findings],
     writes: [steps.recovered],
     repairs: true,
+    forPod: fault.affectsWholeNode ? 'refused' : 'limited',
     run: (input, host) => recoverFault(fault, input, host),
   };
 }

@@ -14,6 +14,7 @@ import {
 import { type ActionRecord, actionRecord } from '../steps/action-text.ts';
 import type { StepRecord } from '../steps/operation-result.ts';
 import type { RecoveryRequest } from '../steps/recovery-request.ts';
+import { isActionOn } from './pod-scope.ts';
 import type { EarlierActions, ProcessorHost } from './processor-host.ts';
 
 export type Recovered = { readonly id: string; readonly record: StepRecord } & (
@@ -44,7 +45,9 @@ export async function recoverFindings(
   const recovered: Recovered[] = [];
   for (const id of begun) {
     const plan = remainingPlan(earlier.filter(({ finding }) => finding === id));
-    if (plan) requests.set(plan, resumption(plan));
+    const foreign = plan && foreignText(plan, host);
+    if (foreign) recovered.push({ id, state: 'refused', why: `refused: ${foreign}`, record: {} });
+    else if (plan) requests.set(plan, resumption(plan));
     else recovered.push({ id, state: 'done', record: {} });
   }
   for (const finding of findings) {
@@ -52,10 +55,13 @@ export async function recoverFindings(
     const recovery = fault.recover?.(finding);
     const plan = { fault: fault.id, finding: id, actions: recovery?.actions ?? [] };
     const isGone = (podUid: string) => host.hasSeenGone(podUid, id);
+    const foreign = foreignText(plan, host);
     const refusal = recovery
-      ? refusalOf(fault, finding, recovery, isGone)
+      ? (foreign ?? refusalOf(fault, finding, recovery, isGone))
       : `${fault.id} has no recovery`;
-    if (recovery && refusal === undefined) {
+    if (foreign) {
+      recovered.push({ id, state: 'refused', why: `refused: ${foreign}`, record: {} });
+    } else if (recovery && refusal === undefined) {
       requests.set(plan, { ...recovery, ...plan, summary: finding.summary });
     } else {
       recovered.push({ id, state: 'refused', why: `refused: ${refusal}`, record: planned(plan) });
@@ -67,6 +73,16 @@ export async function recoverFindings(
     saveEvidence: ({ finding }) => host.saveEvidence(checked, finding),
   });
   return [...recovered, ...results.map(recoveredOf)].map((each) => withActions(each, earlier));
+}
+
+/** Set if a plan changes more than the pod of the step. */
+function foreignText(
+  { actions }: Pick<RecoveryPlan, 'actions'>,
+  { scope }: ProcessorHost,
+): string | undefined {
+  if (!scope || actions.every((action) => isActionOn(action, scope))) return undefined;
+  const todo = 'repair it with a Diagnosis of the node, without podReference';
+  return `its repair changes more than pod ${scope.namespace}/${scope.name}; ${todo}`;
 }
 
 /** Asks again for consent, because the person may have changed their mind. */

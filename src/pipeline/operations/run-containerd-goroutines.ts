@@ -20,6 +20,7 @@ export const containerdGoroutineCollector: OwnProcessor = {
   reads: [],
   writes: [DUMP],
   repairs: false,
+  forPod: 'refused',
   needsPermission: true,
   /**
    * Makes containerd dump its goroutines, and stores the dump. On SIGUSR1 it writes the dump to

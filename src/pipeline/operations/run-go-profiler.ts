@@ -38,6 +38,7 @@ export const goProfiler: OwnProcessor = {
   },
   writes: [ENDPOINT],
   repairs: false,
+  forPod: 'refused',
   serversIn: ({ [`${ASKED}.source`]: source = '' }) => [source],
   /**
    * Downloads a profile of a Go program and stores it: `go tool pprof FILE` or `kubediag profile` show it.

@@ -5,6 +5,7 @@ import type { HttpStep, Limited } from '../steps/run-http.ts';
 import { isOwnPath, runServer } from '../steps/run-server.ts';
 import { processors } from './catalogue.ts';
 import { OVERTIME_MS } from './limits.ts';
+import { resultOfPod } from './pod-part.ts';
 import type { OwnProcessor, ProcessorHost } from './processor-host.ts';
 import { runFunction } from './run-function.ts';
 import { runScript } from './run-script.ts';
@@ -32,7 +33,8 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     const running = own.run(input, host);
     // What may change the node is not cut short: it must not be reported as ended while it can act.
     const result = await (own.repairs ? running : withinTime(running, timeoutMs));
-    return bounded(noteUnused(own, input, result));
+    const noted = bounded(noteUnused(own, input, result));
+    return host.scope ? resultOfPod(noted, host.scope) : noted;
   }
   if (processor.way === 'http' && isOwnPath(processor)) {
     const known = processors.map(({ path }) => path).join(', ');

@@ -36,6 +36,7 @@ export const elasticsearchCollector: OwnProcessor = {
   ],
   writes: [HITS],
   repairs: false,
+  forPod: 'refused',
   serversIn: addressesIn,
   /** Asks the first server that answers. No connection is reused for the next question. */
   async run(input, host) {

@@ -23,6 +23,7 @@ export const sonobuoyResultDiagnoser: OwnProcessor = {
   reads: [FOLDER, FILE],
   writes: [SUMMARY, RESULT_FOLDER],
   repairs: false,
+  forPod: 'refused',
   /** A graph may select among the results in that directory, and can read nothing else through us. */
   async run({ [FOLDER]: folder, [FILE]: file }, { stateFolder }) {
     if (!folder) return failedWith(`this step needs ${FOLDER}: where the results are`);

@@ -4,7 +4,7 @@ import { idempotencyKeyOf } from '../steps/idempotency-key.ts';
 import type { StepFile } from '../steps/operation-result.ts';
 import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
 import type { Limited } from '../steps/run-http.ts';
-import type { CurrentDiagnosis } from '../steps/step-input.ts';
+import { type CurrentDiagnosis, podOfStep } from '../steps/step-input.ts';
 import {
   type EarlierRecord,
   failingAlone,
@@ -21,6 +21,7 @@ import {
 import { podReferenceOn } from './pod-on-node.ts';
 import type { ProcessorHost, WithHost } from './processor-host.ts';
 import { actionsOf } from './recover-finding.ts';
+import { runForPod } from './run-for-pod.ts';
 import { type RunRecords, runOnce } from './run-once.ts';
 import { ownProcessor, runOperation } from './run-operation.ts';
 
@@ -34,13 +35,15 @@ interface StepNode {
   readonly repairing?: Semaphore;
   /** Shared with the lookup of pods: each starts a reader. */
   readonly reading?: Semaphore;
+  /** On a cluster: a step of a Diagnosis that names a pod sees and changes that pod only. */
+  readonly limitsToPods?: boolean;
   /** Where runs of scripts and functions are recorded. Absent: nobody sends a step again. */
   readonly runRecords?: RunRecords;
 }
 
 /** Runs the steps of a node, with a limit for each kind; one repair runs at a time. */
 export function stepsOn(node: StepNode): RunStep {
-  const { withHost, consent, isDryRun: neverAct = false, runRecords: records } = node;
+  const { withHost, consent, isDryRun: neverAct = false, runRecords: records, limitsToPods } = node;
   const { repairing = new Semaphore(1), reading = new Semaphore(READING_STEPS_MAX) } = node;
   const programs = new Semaphore(PROGRAM_STEPS_MAX);
   const exchanges = new Semaphore(EXCHANGES_MAX);
@@ -51,6 +54,7 @@ export function stepsOn(node: StepNode): RunStep {
     const stop = stopWithin(restMs, stopped);
     const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
+    const pod = limitsToPods ? podOfStep(input) : undefined;
     const wanted: Wanted[] = [];
     const files: StepFile[] = [];
     const request = {
@@ -58,6 +62,7 @@ export function stepsOn(node: StepNode): RunStep {
       purpose,
       stop,
       uid: diagnosis.uid,
+      isForPod: pod !== undefined,
       onFile: (file: StepFile) => void files.push(file),
       consent: consent?.(diagnosis) ?? policyOf(diagnosis, wanted),
     };
@@ -66,7 +71,10 @@ export function stepsOn(node: StepNode): RunStep {
       const limited: Limited = (attempt) => exchanges.run(attempt, stop);
       const idempotencyKey = idempotencyKeyOf(toRun);
       const step = { name, processor, input, isDryRun, limited, onRetry, idempotencyKey };
-      const runNow = () => withHost(request, (host) => runOperation({ ...step, host }));
+      const runNow = () =>
+        withHost(request, (host) =>
+          pod ? runForPod({ ...step, host }, pod) : runOperation({ ...step, host }),
+        );
       if (!records || processor.way === 'http' || isDryRun) return runNow();
       const { uid } = diagnosis;
       return runOnce(runNow, { records, uid, purpose, step: idempotencyKey, stop, starting });

@@ -16,6 +16,7 @@ import {
   PACKET_BYTES_MAX,
   STEP_RESERVE_SECONDS,
 } from './limits.ts';
+import type { PodScope } from './pod-scope.ts';
 import { FILE_PLACE, type OwnProcessor } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.tcpdump_profiler';
@@ -40,6 +41,7 @@ export const tcpdumpProfiler: OwnProcessor = {
   unused: { [`${ASKED}.container`]: 'all containers of a pod share its network' },
   writes: [ENDPOINT],
   repairs: false,
+  forPod: 'limited',
   needsPermission: true,
   /**
    * Writes down what goes through the network of the pod of the Diagnosis, and of nothing else: in the
@@ -62,7 +64,7 @@ export const tcpdumpProfiler: OwnProcessor = {
       );
     }
     const snapshot = takeSnapshot(host.node, host.settings);
-    const network = await attempt(networkOf(snapshot, pod));
+    const network = await attempt(networkOf(snapshot, pod, host.scope));
     if (!network.known) return failedWith(network.why);
     const chunks: Buffer[] = [];
     let size = 0;
@@ -124,13 +126,17 @@ function optionsOf(input: StepInput, timeoutMs: number): CaptureOptions {
 async function networkOf(
   snapshot: Snapshot,
   pod: { readonly namespace: string; readonly name: string },
+  scope: PodScope | undefined,
 ): Promise<string> {
   const { sandboxes } = await snapshot.of(containers);
   const { socket } = await snapshot.of(runtime);
   const name = `pod ${pod.namespace}/${pod.name}`;
   const sandbox = sandboxes.find(
-    ({ podNamespace, podName, isReady }) =>
-      podNamespace === pod.namespace && podName === pod.name && isReady,
+    ({ podNamespace, podName, podUid, isReady }) =>
+      podNamespace === pod.namespace &&
+      podName === pod.name &&
+      isReady &&
+      (!scope || podUid === scope.uid),
   );
   if (!sandbox) throw new ReadError('missing', name, 'no sandbox of it is ready on this node');
   const status = { socket, call: 'PodSandboxStatus', id: sandbox.id } as const;

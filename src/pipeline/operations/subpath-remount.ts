@@ -2,9 +2,16 @@ import { jsonValue, textAt } from '../../lib/std/json.ts';
 import { faults } from '../../node/faults/index.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
-import { failedWith, needed, refusedWith, type StepRecord } from '../steps/operation-result.ts';
+import {
+  failedWith,
+  needed,
+  type OperationResult,
+  refusedWith,
+  type StepRecord,
+} from '../steps/operation-result.ts';
 import { podOfStep } from '../steps/step-input.ts';
 import { checkForFault, findingRecord, seenIn } from './diagnose-fault.ts';
+import { isPathOf } from './pod-scope.ts';
 import type { OwnProcessor } from './processor-host.ts';
 import { actionsOf, doneBefore, recoverFindings } from './recover-finding.ts';
 
@@ -22,6 +29,7 @@ export const subpathProcessors: readonly OwnProcessor[] = [
     reads: [POD, MOUNTS],
     writes: [`${FOUND}.result`, `${FOUND}.bug_link`, `${FOUND}.original_source_path`, DESTINATION],
     repairs: false,
+    forPod: 'limited',
     /**
      * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
      * steps collected names the pod; the judgement is our own, in a new snapshot.
@@ -33,6 +41,10 @@ export const subpathProcessors: readonly OwnProcessor[] = [
       const namespace = textAt(pod, 'metadata', 'namespace');
       const name = textAt(pod, 'metadata', 'name');
       if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
+      const { scope } = host;
+      if (scope && (textAt(pod, 'metadata', 'uid') ?? scope.uid) !== scope.uid)
+        return otherPod(POD);
+      if (scope && (namespace !== scope.namespace || name !== scope.name)) return otherPod(POD);
       const fault = staleSubpathMount();
       const { verdict } = await checkForFault(fault, { namespace, name }, host);
       const all = activeIn(fault, verdict);
@@ -62,10 +74,12 @@ export const subpathProcessors: readonly OwnProcessor[] = [
     reads: [DESTINATION],
     writes: [RECOVERED],
     repairs: true,
+    forPod: 'limited',
     /** Unmounts what an earlier step has found, if a new check finds the same. */
     async run(input, host) {
       const { [DESTINATION]: target } = input;
       if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
+      if (host.scope && !isPathOf(target, host.scope)) return otherPod(DESTINATION);
       const fault = staleSubpathMount();
       const before = await doneBefore(fault, host);
       if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
@@ -99,6 +113,10 @@ export const subpathProcessors: readonly OwnProcessor[] = [
     },
   },
 ];
+
+function otherPod(key: string): OperationResult {
+  return refusedWith(`${key} is not of the pod that the Diagnosis names`);
+}
 
 function recoveredText(target: string, isPlanned: boolean): string {
   if (isPlanned) return `Would umount ${target} on host; nothing was changed`;
