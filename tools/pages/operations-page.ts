@@ -14,6 +14,13 @@ export function operationsPage(): string {
   ].join('\n');
 }
 
+/** With a podReference. */
+const FOR_POD: Readonly<Record<OwnProcessor['forPod'], string>> = {
+  limited: 'limited to that pod',
+  refused: 'refused',
+  nothing: 'as for a node',
+};
+
 function part(processor: OwnProcessor): string {
   const {
     operation,
@@ -34,6 +41,7 @@ function part(processor: OwnProcessor): string {
     `- required inputs: ${keys(reads) || 'none'}${readsElse ? `; or ${keys(readsElse)}` : ''}`,
     ...(mayRead.length > 0 ? [`- optional inputs: ${keys(mayRead)}`] : []),
     `- outputs: ${keys(writes)}`,
+    `- for a pod on a cluster: ${FOR_POD[processor.forPod]}`,
     ...Object.entries(processor.unused ?? {}).map(
       ([key, why]) => `- no effect: ${code(key)}: ${why}`,
     ),

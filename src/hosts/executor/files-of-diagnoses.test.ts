@@ -43,14 +43,15 @@ function executor(bytesMax = 1_000_000, filesMax = 10) {
     consent: async () => ({ given: 'none', why: '' }) as const,
   };
   const withHost = filesOfDiagnoses(plain, results);
-  const step = <T>(use: (host: ProcessorHost) => Promise<T>, uid = UID) =>
-    withHost({ ...request, uid, onFile: (file) => files.push(file) }, use);
+  const step = <T>(use: (host: ProcessorHost) => Promise<T>, uid = UID, isForPod = false) =>
+    withHost({ ...request, uid, isForPod, onFile: (file) => files.push(file) }, use);
   return {
     state,
     results,
     files,
     store: (file: StoredFile, uid = UID) => step((host) => host.storeFile(file), uid),
-    save: () => step((host) => host.saveEvidence({} as CheckResult, '3f9a1c')),
+    save: (isForPod = false) =>
+      step((host) => host.saveEvidence({} as CheckResult, '3f9a1c'), UID, isForPod),
     withoutDiagnosis: () => withHost(request, (host) => host.storeFile(CAPTURE)),
     at: (file = '') => join(state, 'cluster/results', UID, file),
   };
@@ -121,6 +122,15 @@ test('a saved bundle is linked to the results of its Diagnosis, and survives the
   expect(statSync(at(entry?.file)).ino).toBe(statSync(path).ino);
   await results.remove(UID);
   expect(readFileSync(path)).toEqual(content);
+});
+
+test('a bundle of a Diagnosis of a pod stays on the node: it shows the whole node', async () => {
+  const { save, state, files, at } = executor();
+  const path = join(state, 'bundles', NAME);
+  expect(await save(true)).toEqual({ path });
+  expect(existsSync(path)).toBe(true);
+  expect(files).toEqual([]);
+  expect(existsSync(at())).toBe(false);
 });
 
 test('a bundle that cannot be linked is copied', async () => {

@@ -68,7 +68,8 @@ export const CONDITION_REASONS = {
   PodNotVerified: {
     type: 'PodNotVerified',
     message: 'The pod of the spec was not verified: NAME',
-    means: 'The kubelet could not list its pods. The steps ran nevertheless.',
+    means:
+      'The kubelet could not list its pods. The steps ran nevertheless. Not on a cluster: there the Diagnosis fails.',
   },
   DeadlineExceeded: {
     type: 'Failed',

@@ -28,7 +28,8 @@ export function diagnoserOf(fault: AnyFault): OwnProcessor {
     details:
       'It succeeds when a finding is damaged or active. If all findings are latent or benign, if there is ' +
       'none, or if the result is unknown, the step fails with the reason; `status.findings` lists latent ' +
-      'findings too. With a podReference only that pod is checked. The findings are JSON.',
+      `findings too. ${fault.affectsWholeNode ? '' : 'With a podReference only that pod is checked. '}` +
+      'The findings are JSON.',
     reads: [],
     writes: [steps.found, steps.findings, steps.bugLink],
     repairs: false,

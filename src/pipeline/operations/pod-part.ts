@@ -32,7 +32,7 @@ function findingOfPod(finding: Finding, scope: PodScope): Finding {
     ...finding,
     summary: own(finding.summary),
     subject: Object.fromEntries(
-      Object.entries(finding.subject).map(([key, text]) => [key, own(text)]),
+      Object.entries(finding.subject).map(([key, text]) => [key, own(String(text))]),
     ),
     proof: finding.proof.map((proof) => proofOfPod(proof, scope)),
     blastRadius: own(finding.blastRadius),
@@ -50,10 +50,11 @@ function proofOfPod(proof: Proof, scope: PodScope): Proof {
 }
 
 /** The text of a failed read has the source and the failure; other texts may have lines of logs. */
-function unknownOfPod({ manual: _, ...unknown }: Unknown, scope: PodScope): Unknown {
-  const { why, failure, subject } = unknown;
+function unknownOfPod(unknown: Unknown, scope: PodScope): Unknown {
+  const { why, failure, failures, subject } = unknown;
   const isAboutPod = subject?.podUid === scope.uid || failure !== undefined;
-  return isAboutPod && !namesOther(why, scope) ? unknown : { ...unknown, why: NOT_SHOWN };
+  const shown = isAboutPod && !namesOther(why, scope) ? why : NOT_SHOWN;
+  return { why: shown, ...(failures ? { failures } : {}) };
 }
 
 function ownText(text: string, scope: PodScope): string {

@@ -12,7 +12,6 @@ import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import type { Action } from '../../node/model/action.ts';
 import { attempt, type Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
-import type { ProcessorHost } from './processor-host.ts';
 
 /** A pod as this node knows it: a step of a Diagnosis that names it sees and changes nothing else. */
 export interface PodScope extends PodName {
@@ -30,7 +29,7 @@ interface KnownPod extends PodName {
 
 /** The pod of a Diagnosis, from the kubelet's list or else from the runtime. */
 export async function podScopeOn(
-  { node, settings }: Pick<ProcessorHost, 'node' | 'settings'>,
+  { node, settings }: Pick<Snapshot, 'node' | 'settings'>,
   pod: PodName,
 ): Promise<PodScope | { readonly why: string }> {
   const snapshot = takeSnapshot(node, settings);
@@ -106,10 +105,14 @@ export function namesOther(text: string, scope: PodScope): boolean {
   return [...others].some((other) => hasWord(text, other));
 }
 
+// 29da79e5_386c_4e0d_82c1_215f93ff955d
+const UID_OF_CGROUP = /^[\da-f]{8}(?:_[\da-f]{4}){3}_[\da-f]{12}$/;
+
 /** "shop/web" is not in "shop/web-0". An id may be part of a longer one, or of a path. */
 function hasWord(text: string, word: string): boolean {
+  const isId = !/[/_]/.test(word) || UID_OF_CGROUP.test(word);
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-    if (!/[/_]/.test(word)) return true;
+    if (isId) return true;
     const [before, after] = [text.slice(0, at), text.slice(at + word.length)];
     if (!/[\w-]$/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return true;
   }
