@@ -1,5 +1,6 @@
 import { fieldAt, isObject, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { PARENT_LABEL } from '../../pipeline/api/cluster-names.ts';
+import { API_VERSION } from '../../pipeline/api/kind-names.ts';
 import { MESSAGE_CHARACTERS_MAX } from './limits.ts';
 
 /** What is remembered of a Diagnosis. */
@@ -13,7 +14,7 @@ export interface DiagnosisDigest {
   readonly nodeName: string | undefined;
   readonly hasPodReference: boolean;
   readonly hasTargetSelector: boolean;
-  /** The uid of the Diagnosis that it belongs to. */
+  /** The uid of the Diagnosis that it belongs to, as its label and its owner reference both say. */
   readonly parentUid: string | undefined;
   readonly isCancelled: boolean;
   readonly isSuspended: boolean;
@@ -57,7 +58,7 @@ export function diagnosisDigest(
     nodeName: textAt(spec, 'nodeName') || undefined,
     hasPodReference: isObject(fieldAt(spec, 'podReference')),
     hasTargetSelector: isObject(fieldAt(spec, 'targetSelector')),
-    parentUid: textAt(metadata, 'labels', PARENT_LABEL),
+    parentUid: parentUidIn(metadata),
     isCancelled: fieldAt(spec, 'cancel') === true,
     isSuspended: fieldAt(spec, 'suspend') === true,
     deadlineSeconds: numberAt(spec, 'deadlineSeconds'),
@@ -93,6 +94,19 @@ function endedAtMs(
 function isSame({ uid, resourceVersion }: DiagnosisDigest, metadata: unknown): boolean {
   const isSameObject = textAt(metadata, 'uid') === uid;
   return isSameObject && textAt(metadata, 'resourceVersion') === resourceVersion;
+}
+
+/** A label alone can be forged, and an owner that is no controller does not answer for it. */
+function parentUidIn(metadata: unknown): string | undefined {
+  const uid = textAt(metadata, 'labels', PARENT_LABEL);
+  const owner = (listAt(metadata, 'ownerReferences') ?? []).find(
+    (each) => fieldAt(each, 'controller') === true,
+  );
+  const isOwned =
+    textAt(owner, 'uid') === uid &&
+    textAt(owner, 'kind') === 'Diagnosis' &&
+    textAt(owner, 'apiVersion') === API_VERSION;
+  return isOwned ? uid : undefined;
 }
 
 export interface NodeDigest {

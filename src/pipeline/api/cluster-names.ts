@@ -26,6 +26,8 @@ export const FAILURES_ANNOTATION = 'diagnosis.kubediag.org/failures';
 
 /** Of a Diagnosis that a controller made for one node: the uid of the Diagnosis that it belongs to. */
 export const PARENT_LABEL = 'diagnosis.kubediag.org/parent-uid';
+/** The same for people, by name: "kubectl get diagnoses -l diagnosis.kubediag.org/parent=NAME". */
+export const PARENT_NAME_LABEL = 'diagnosis.kubediag.org/parent';
 
 /** The one RecoveryPolicy that counts. */
 export const RECOVERY_POLICY = 'default';

@@ -162,10 +162,21 @@ const nodeCounts = z
     total: count.describe('Nodes that were selected.'),
     waiting: count.describe('Nodes whose Diagnosis was not created or has not started yet.'),
     running: count.describe('Nodes whose Diagnosis runs.'),
-    succeeded: count.describe('Nodes whose Diagnosis succeeded.'),
-    failed: count.describe('Nodes whose Diagnosis failed.'),
+    succeeded: count.describe(
+      'Nodes with an answer: the result of their Diagnosis is Repaired, Found, NothingFound or Completed.',
+    ),
+    failed: count.describe(
+      'Nodes without an answer: their Diagnosis ended as Error, Refused or Cancelled, was deleted, or could not be created.',
+    ),
+    created: count
+      .describe('So many of the first nodes in status.nodeNames have got their Diagnosis.')
+      .exactOptional(),
+    results: z
+      .record(z.string(), count)
+      .describe('Number of nodes by the result of their Diagnosis.')
+      .exactOptional(),
   })
-  .describe('Number of nodes by the phase of their Diagnosis.');
+  .describe('Number of nodes by the state of their Diagnosis.');
 
 /** A step that agents cannot run, because it needs rights at the API server. */
 const controllerStep = z
@@ -184,12 +195,14 @@ export const diagnosisStatus = z
   .object({
     phase: z
       .enum(PHASES)
-      .describe('Succeeded when all steps of one path did. The result says what was found.')
+      .describe(
+        'Succeeded when all steps of one path did. The result says what was found. Of several nodes: Succeeded when each of them has an answer, which may be that nothing was found.',
+      )
       .exactOptional(),
     result: z
       .enum(Object.keys(RESULTS) as DiagnosisResult[])
       .describe(
-        `Result of the Diagnosis; absent until it ends or waits for approval. ${meaningsOf(RESULTS)}.`,
+        `Result of the Diagnosis; absent until it ends or waits for approval. ${meaningsOf(RESULTS)}. Of several nodes: the first that any of them has, in the order Cancelled, Error, Refused, Found, Repaired, Completed, NothingFound.`,
       )
       .exactOptional(),
     conditions: conditions.exactOptional(),
@@ -253,7 +266,10 @@ export const diagnosisStatus = z
       )
       .exactOptional(),
     filesNotListed: count.describe('Number of files left out.').exactOptional(),
-    nodeNames: z.array(text).describe('The nodes that are diagnosed.').exactOptional(),
+    nodeNames: z
+      .array(text)
+      .describe('The nodes that are diagnosed, chosen once at the start.')
+      .exactOptional(),
     nodes: nodeCounts.exactOptional(),
     progress: text
       .describe('Of a Diagnosis of several nodes: how many have ended, for example 37/120.')
@@ -261,13 +277,13 @@ export const diagnosisStatus = z
     failedNodes: z
       .array(
         z.object({
-          name: text.describe('Name of the node.'),
+          name: text.describe('Name of the node; of a pod without a node: its namespace and name.'),
           diagnosis: text.describe('Name of its Diagnosis.').exactOptional(),
           message: text.describe('Why it failed.'),
         }),
       )
       .max(FAILED_NODES_LISTED_MAX)
-      .describe('The first nodes whose Diagnosis failed.')
+      .describe('The first of the nodes that failed; status.nodes counts all of them.')
       .exactOptional(),
     context: z
       .object({

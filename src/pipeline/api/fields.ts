@@ -51,6 +51,7 @@ export const podReference = z
   })
   .describe('Pod to diagnose.');
 
+/** As everywhere in Kubernetes: one without any condition selects everything. */
 const labelSelector = z.object({
   matchLabels: textMap.describe('Labels that must have these values.').exactOptional(),
   matchExpressions: z
@@ -72,20 +73,26 @@ const labelSelector = z.object({
 
 export const targetSelector = z
   .object({
-    nodeSelector: labelSelector.describe('Nodes by their labels.').exactOptional(),
+    nodeSelector: labelSelector
+      .describe('Nodes by their labels; {} selects all nodes.')
+      .exactOptional(),
     nodeNames: z
       .array(givenName('A node.'))
       .max(TARGETS_MAX)
       .describe('Nodes by their names.')
       .exactOptional(),
-    podSelector: labelSelector.describe('The nodes of all pods with these labels.').exactOptional(),
+    podSelector: labelSelector
+      .describe('The nodes of all pods with these labels, in all namespaces.')
+      .exactOptional(),
     podReferences: z
       .array(podReference)
       .max(TARGETS_MAX)
       .describe('The nodes of these pods.')
       .exactOptional(),
   })
-  .describe('Nodes to diagnose. The first member that is not empty counts.');
+  .describe(
+    'Several nodes to diagnose, each with a Diagnosis of its own. The first member that is not empty counts; without one no node is selected. On a cluster it has no effect beside nodeName or podReference.',
+  );
 
 export const condition = z.object({
   type: text.describe('Type of the condition, for "kubectl wait --for=condition=TYPE".'),
@@ -102,6 +109,8 @@ export const conditions = z
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
 export type Condition = z.output<typeof condition>;
+export type LabelSelector = z.output<typeof labelSelector>;
+export type TargetSelector = z.output<typeof targetSelector>;
 
 /** Only the metadata that we use; the API server checks the rest. */
 export const metadata = z.object({

@@ -12,7 +12,7 @@ export const CONDITION_REASONS = {
     type: 'TargetsLeftOut',
     message: 'Not handled by this agent: NAME',
     means:
-      'The Diagnosis names several nodes, and an agent handles only its own. The phase says nothing about the others.',
+      'The Diagnosis names several nodes, and an agent without a cluster handles only its own. The phase says nothing about the others.',
   },
   DiagnosisComplete: {
     type: 'Complete',
@@ -126,10 +126,16 @@ export const CONDITION_REASONS = {
     message: 'spec.targetSelector selects no node: NAME',
     means: 'No node or pod matches, or none of the named ones exists.',
   },
+  TooManyNodes: {
+    type: 'Failed',
+    message: 'spec.targetSelector selects too many nodes: NAME',
+    means: 'A status could not list so many nodes. Narrower selectors divide them.',
+  },
   NodesFailed: {
     type: 'Failed',
     message: 'NAME; see status.failedNodes',
-    means: 'The Diagnosis of at least one node failed.',
+    means:
+      'At least one node has no answer: its Diagnosis ended as Error, Refused or Cancelled, was deleted, or could not be created.',
   },
   NodeNotFound: {
     type: 'Failed',

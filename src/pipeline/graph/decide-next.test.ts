@@ -91,7 +91,7 @@ test('a Diagnosis of several nodes lists those that were not diagnosed', () => {
     status: 'True',
     reason: 'TargetsLeftOut',
     message: expect.stringMatching(
-      /^Not handled by this agent: node elsewhere; .*: create a Diagnosis for/,
+      /^Not handled by this agent: node elsewhere; .*: create a Diagnosis on each/,
     ),
     lastTransitionTime: '2021-06-02T07:28:55Z',
   });

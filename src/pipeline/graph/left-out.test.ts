@@ -10,7 +10,7 @@ test.each([
   ['this node twice', { nodeNames: ['here', 'here'] }, undefined, undefined],
   ['others too', { nodeNames: ['there', 'here'] }, 'node there; ', 'nodeNames'],
   ['this node and pods', { ...PODS, nodeNames: ['here'] }, undefined, undefined],
-  ['nodes by their labels', { ...PODS, nodeSelector: {} }, undefined, undefined],
+  ['all nodes', { ...PODS, nodeSelector: {} }, undefined, undefined],
   [
     'very many',
     { nodeNames: Array.from({ length: 25 }, (_, at) => `n-${at}`) },
@@ -29,16 +29,39 @@ test.each([
 
 test.each([
   ['one pod', { targetSelector: { podReferences: [pod('web-0')] } }, undefined],
-  ['several pods', { targetSelector: PODS }, 'a Diagnosis is about one pod, not 2'],
-  ['several pods of a node', { nodeName: 'here', targetSelector: PODS }, 'is about one pod'],
-  ['pods by labels', { targetSelector: { podSelector: LABELS } }, 'does not select pods'],
-  ['a pod, and pods by labels', { podReference: pod('a'), targetSelector: PODS }, undefined],
+  ['several pods', { targetSelector: PODS }, 'a Diagnosis on one node is about one pod, not 2'],
+  ['pods by labels', { targetSelector: { podSelector: LABELS } }, 'only a cluster can select pods'],
 ])('a Diagnosis that is for %s', (_, more, what) => {
   const spec = { operationSet: 'set', ...more };
   const expected = what === undefined ? [] : [expect.stringContaining(what)];
-  expect(refusedTargets(spec).map((each) => each.what)).toEqual(expected);
-  expect(problemsOfTargets(spec)).toEqual(refusedTargets(spec));
-  const field = 'podSelector' in (more.targetSelector ?? {}) ? 'podSelector' : 'podReferences';
-  const places = what === undefined ? [] : [['spec', 'targetSelector', field]];
-  expect(refusedTargets(spec).map(({ place }) => place)).toEqual(places);
+  expect(refusedTargets(spec)).toMatchObject(expected.map((each) => ({ what: each })));
+  const field = 'podSelector' in more.targetSelector ? 'podSelector' : 'podReferences';
+  const place = ['spec', 'targetSelector', field];
+  // On a cluster it is fine.
+  const notes = expected.map((each) => ({ severity: 'note', place, what: each }));
+  expect(problemsOfTargets(spec)).toMatchObject(notes);
+});
+
+test.each([
+  ['a node and pods', { nodeName: 'here', targetSelector: PODS }, 1],
+  ['a pod and pods', { podReference: pod('a'), targetSelector: PODS }, 0],
+])('beside %s a selector has no effect on a cluster', (_, more, refused) => {
+  const spec = { operationSet: 'set', ...more };
+  expect(refusedTargets(spec)).toHaveLength(refused);
+  expect(problemsOfTargets(spec)).toMatchObject([
+    { severity: 'note', place: ['spec', 'targetSelector'] },
+  ]);
+});
+
+const badIn = { matchExpressions: [{ key: 'a', operator: 'In' as const }] };
+
+test.each([
+  ['nothing', {}, 'it selects no node'],
+  ['empty lists', { nodeNames: [], podReferences: [] }, 'it selects no node'],
+  ['malformed labels of nodes', { nodeSelector: badIn }, 'operator In of a needs values'],
+  ['malformed labels of pods', { podSelector: badIn }, 'operator In of a needs values'],
+])('a selector of %s is a problem', (_, targetSelector, what) => {
+  expect(problemsOfTargets({ operationSet: 'set', targetSelector })).toMatchObject([
+    { severity: 'problem', what },
+  ]);
 });

@@ -1,0 +1,136 @@
+import { defined } from '../../../lib/std/defined.ts';
+import { shortHash } from '../../../lib/std/short-hash.ts';
+import { PARENT_LABEL, PARENT_NAME_LABEL } from '../../../pipeline/api/cluster-names.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
+import { NAME_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from '../../../pipeline/api/limits.ts';
+import { namedPod } from '../../../pipeline/api/named-pod.ts';
+import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
+import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import { DEADLINE_SLACK_MS, HASH_DIGITS, LABEL_CHARACTERS_MAX } from './limits.ts';
+
+/** Whether it names nodes for Diagnoses of their own. A single target is more precise, and wins. */
+export function isParent(
+  digest: Pick<DiagnosisDigest, 'hasTargetSelector' | 'hasPodReference' | 'nodeName'>,
+): boolean {
+  return digest.hasTargetSelector && !digest.hasPodReference && digest.nodeName === undefined;
+}
+
+/** The same for every controller, so that two of them cannot create two for one node. */
+export function childName(parent: string, nodeName: string): string {
+  const hash = shortHash(nodeName, HASH_DIGITS);
+  const head = parent.slice(0, NAME_CHARACTERS_MAX - HASH_DIGITS - 1);
+  // "web." would give the invalid name "web.-0a1b2c3d4e".
+  return `${head.replace(/[-.]+$/, '')}-${hash}`;
+}
+
+/** The Diagnosis of one node. It needs an approval of its own, and goes with its parent. */
+export function childOf(
+  { metadata, spec: parentSpec, status }: StoredObject,
+  nodeName: string,
+  now: Date,
+): NewObject {
+  const { namespace = '', name, uid } = metadata;
+  const given = parentSpec as DiagnosisSpec;
+  const pod = namedPod(given);
+  const {
+    targetSelector: _,
+    ttlSecondsAfterFinished: __,
+    approvedPlan: ___,
+    cancel: ____,
+    deadlineSeconds: _____,
+    ...spec
+  } = given;
+  const deadlineMs = deadlineOf(given, (status ?? {}) as DiagnosisStatus);
+  const leftMs = deadlineMs === undefined ? undefined : deadlineMs - now.getTime();
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Diagnosis',
+    metadata: {
+      namespace,
+      name: childName(name, nodeName),
+      labels: { [PARENT_LABEL]: uid, [PARENT_NAME_LABEL]: labelText(name) },
+      ownerReferences: [
+        {
+          apiVersion: API_VERSION,
+          kind: 'Diagnosis',
+          name,
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: defined({
+      ...spec,
+      nodeName,
+      podReference: pod,
+      deadlineSeconds: leftMs === undefined ? undefined : secondsOf(leftMs),
+    }),
+  };
+}
+
+/** Whether this Diagnosis is the one of a node: names and labels can be forged, or taken before us. */
+export function isChildOf(
+  digest: DiagnosisDigest,
+  parent: { readonly uid: string; readonly operationSet: string },
+  nodeName: string,
+): boolean {
+  const { parentUid, operationSet } = digest;
+  const isOurs = parentUid === parent.uid && operationSet === parent.operationSet;
+  return isOurs && digest.nodeName === nodeName;
+}
+
+/** When the Diagnosis ends in any case; undefined without a deadline or before its start. */
+export function deadlineOf(
+  { deadlineSeconds }: Pick<DiagnosisSpec, 'deadlineSeconds'>,
+  { startTime }: Pick<DiagnosisStatus, 'startTime'>,
+): number | undefined {
+  if (deadlineSeconds === undefined || startTime === undefined) return undefined;
+  return Date.parse(startTime) + deadlineSeconds * 1_000;
+}
+
+/** What to change in the spec of a child, as a merge patch; undefined if nothing. */
+export function childPatch(
+  child: DiagnosisDigest,
+  spec: DiagnosisSpec,
+  {
+    isStopping,
+    deadlineMs,
+  }: { readonly isStopping: boolean; readonly deadlineMs: number | undefined },
+): Readonly<Record<string, unknown>> | undefined {
+  if (hasEnded(child.phase) || child.isDeleted) return undefined;
+  if (isStopping) return child.isCancelled ? undefined : { cancel: true };
+  const suspend = spec.suspend === true;
+  const patch = {
+    ...(child.isSuspended === suspend ? {} : { suspend }),
+    ...deadlinePatch(child, deadlineMs),
+  };
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/**
+ * The deadline of a child counts from its own start. One that is a little later than that of its parent
+ * stays: when the parent ends, its children are cancelled.
+ */
+function deadlinePatch(child: DiagnosisDigest, deadlineMs: number | undefined): object {
+  const { deadlineSeconds, startTime, createdTime } = child;
+  if (deadlineMs === undefined)
+    return deadlineSeconds === undefined ? {} : { deadlineSeconds: null };
+  const begunMs = Date.parse(startTime ?? createdTime);
+  const wanted = { deadlineSeconds: secondsOf(deadlineMs - begunMs) };
+  if (deadlineSeconds === undefined) return wanted;
+  const laterMs = begunMs + deadlineSeconds * 1_000 - deadlineMs;
+  const waitedMs = begunMs - Date.parse(createdTime);
+  const isNear = laterMs >= -DEADLINE_SLACK_MS && laterMs <= waitedMs + DEADLINE_SLACK_MS;
+  return isNear ? {} : wanted;
+}
+
+function secondsOf(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms / 1_000), 1), TIMEOUT_SECONDS_MAX);
+}
+
+/** A value of a label is shorter than a name may be. */
+function labelText(name: string): string {
+  return name.slice(0, LABEL_CHARACTERS_MAX).replace(/[-.]+$/, '');
+}

@@ -1,0 +1,36 @@
+/**
+ * Children of all parents that are created in one second, and at once: an API server with three etcd
+ * members takes several hundred writes per second, and the agents write more than the controller.
+ */
+export const CHILDREN_PER_SECOND = 100;
+export const REQUESTS_AT_ONCE = 8;
+
+/** Without a time from a server that refuses, creation pauses for so long. */
+export const PAUSE_MS = 1_000;
+
+/** At most one write of the status of a parent in this time: people read it, and it may be large. */
+export const STATUS_MS = 1_000;
+
+/** Parents that are worked on at once. */
+export const PARENTS_AT_ONCE = 4;
+
+/** While nothing is selected, nodes and pods are looked up again: a manifest may have both. */
+export const SELECT_AGAIN_MS = 5_000;
+
+/** The largest clusters that Kubernetes supports. */
+export const NODES_SELECTED_MAX = 5_000;
+
+/** All names of a status.nodeNames: it is written again with every change. Usual names have 30 characters. */
+export const NODE_NAMES_CHARACTERS_MAX = 256 * 1024;
+
+/** A watch usually shows a new object within milliseconds. */
+export const UNSEEN_MS = 10_000;
+
+/** Two clocks may differ by so much before a deadline that was passed on counts as another one. */
+export const DEADLINE_SLACK_MS = 2_000;
+
+/** A name of a label in Kubernetes. */
+export const LABEL_CHARACTERS_MAX = 63;
+
+/** Digits of the hash in the name of a child: two of 5,000 nodes share one once in 80,000 runs. */
+export const HASH_DIGITS = 10;
