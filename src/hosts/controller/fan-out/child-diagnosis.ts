@@ -41,7 +41,7 @@ export function childOf(
     deadlineSeconds: _____,
     ...spec
   } = given;
-  const deadlineMs = deadlineOf(given, (status ?? {}) as DiagnosisStatus);
+  const deadlineMs = deadlineOf(given, status ?? {});
   const leftMs = deadlineMs === undefined ? undefined : deadlineMs - now.getTime();
   return {
     apiVersion: API_VERSION,

@@ -146,8 +146,8 @@ function stateOf({ name, childName, child, isCreated, failure }: SeenNode, spec:
   return { ...known, state: 'waiting' } satisfies NodeState;
 }
 
-export function deletedText(childName: string): string {
-  return `its Diagnosis ${childName} was deleted before the end`;
+export function deletedText(name: string): string {
+  return `its Diagnosis ${name} was deleted before the end`;
 }
 
 function changesOf(

@@ -80,6 +80,7 @@ function failedNode({ name, diagnosis, why, result }: NodeState): FailedNode {
 }
 
 function countsOf(results: readonly DiagnosisResult[]): Record<string, number> {
-  const groups = Object.entries(Object.groupBy(results, (result) => result));
-  return Object.fromEntries(groups.map(([result, each]) => [result, each?.length ?? 0]).toSorted());
+  const counts: Record<string, number> = {};
+  for (const result of results) counts[result] = (counts[result] ?? 0) + 1;
+  return counts;
 }

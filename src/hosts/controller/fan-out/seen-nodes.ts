@@ -81,6 +81,6 @@ export async function seenNodes(
   });
 }
 
-export function foreignText(childName: string): string {
-  return `Diagnosis ${childName} exists already and does not belong to this one: delete it, then create this one again`;
+export function foreignText(name: string): string {
+  return `Diagnosis ${name} exists already and does not belong to this one: delete it, then create this one again`;
 }
