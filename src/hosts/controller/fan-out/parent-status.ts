@@ -70,8 +70,10 @@ export function endedParent(
 /** A name without a node has failed as well. */
 function outcomesOf(status: DiagnosisStatus, states: readonly NodeState[]): NodeOutcome[] {
   const missing = Math.max((status.nodes?.total ?? states.length) - states.length, 0);
-  const absent: NodeOutcome = { state: 'failed', result: 'Error' };
-  return [...Array<NodeOutcome>(missing).fill(absent), ...states];
+  const absent = Array.from({ length: missing }, (): NodeOutcome => {
+    return { state: 'failed', result: 'Error' };
+  });
+  return [...absent, ...states];
 }
 
 function failedNode({ name, diagnosis, why, result }: NodeState): FailedNode {
