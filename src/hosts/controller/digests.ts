@@ -74,7 +74,7 @@ export function diagnosisDigest(
   };
 }
 
-export function hasEnded(phase: string): boolean {
+export function hasEnded(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
@@ -87,7 +87,9 @@ function endedAtMs(
 ): number {
   const atMs = performance.now();
   if (before && before.uid === textAt(metadata, 'uid')) return before.endedAtMs ?? atMs;
-  const agoMs = now.getTime() - Date.parse(textAt(status, 'endTime') ?? '');
+  // An agent whose clock is behind ended it after its creation all the same.
+  const times = [textAt(status, 'endTime'), textAt(metadata, 'creationTimestamp')];
+  const agoMs = now.getTime() - Math.max(...times.map((time = '') => Date.parse(time)));
   return agoMs > 0 ? atMs - agoMs : atMs;
 }
 

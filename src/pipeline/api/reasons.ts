@@ -57,8 +57,9 @@ export const CONDITION_REASONS = {
   },
   PodNotFound: {
     type: 'Failed',
-    message: 'Pod not found on this node: NAME',
-    means: 'Neither the kubelet nor the runtime has the pod of the spec. No step ran.',
+    message: 'Pod not found: NAME',
+    means:
+      'The cluster has no pod with the name in the spec, or its node does not have it. No step ran.',
   },
   ContainerNotFound: {
     type: 'Failed',

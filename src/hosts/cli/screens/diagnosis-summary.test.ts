@@ -86,8 +86,8 @@ test.each([
   ],
   [
     'a pod that is not there',
-    { phase: 'Failed', conditions: [is('PodNotFound', 'Pod not found on this node: shop/web')] },
-    ['Result:       Error', 'Why:', '  - Pod not found on this node: shop/web'],
+    { phase: 'Failed', conditions: [is('PodNotFound', 'Pod not found: shop/web')] },
+    ['Result:       Error', 'Why:', '  - Pod not found: shop/web'],
   ],
 ])('%s', (_, status, lines) => {
   expect(screenOf(status)).toBe(lines.join('\n'));

@@ -1,0 +1,119 @@
+import { afterEach, expect, test } from 'vitest';
+import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { lost } from './lost.ts';
+
+const started: SyntheticController[] = [];
+afterEach(() => {
+  for (const each of started.splice(0)) each.stop();
+});
+
+async function controllerWith(
+  set: (controller: SyntheticController) => void,
+  times: { readonly arrivalMs?: number; readonly lostEndMs?: number } = {},
+): Promise<SyntheticController> {
+  const controller = new SyntheticController({ arrivalMs: 0, ...times });
+  started.push(controller);
+  set(controller);
+  await controller.start();
+  void lost(controller.context);
+  return controller;
+}
+
+const NODE = { nodeName: 'web-1' };
+const RUNNING = { phase: 'Running', startTime: new Date().toISOString() };
+const POLL = { timeout: 10_000, interval: 50 };
+
+function reasonsOf(controller: SyntheticController, name = 'd'): string {
+  const { phase, conditions } = (controller.stored(name)?.status ?? {}) as {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly reason: string; readonly status: string }[];
+  };
+  return [phase, ...(conditions ?? []).map(({ reason, status }) => `${reason}=${status}`)].join(
+    ' ',
+  );
+}
+
+test('an agent is lost, and returns', async () => {
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.lease('web-1', 0.1);
+    each.diagnosis('d', NODE, RUNNING);
+  });
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Running AgentLost=True');
+  controller.lease('web-1');
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Running AgentReturned=False');
+  expect(controller.api.writes).toHaveLength(2);
+});
+
+test('a Lease that was renewed although our watch did not say so is none that is lost', async () => {
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.lease('web-1', 0.1);
+    each.diagnosis('d', NODE, RUNNING);
+  });
+  let reads = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'GET' || !path.endsWith('/leases/web-1')) return;
+    reads += 1;
+    // Renewed a moment before it is read, again and again.
+    controller.lease('web-1', 0.1);
+  };
+  await expect.poll(() => reads, POLL).toBeGreaterThan(1);
+  expect(reasonsOf(controller)).toBe('Running');
+});
+
+test('a lost agent that does not return ends its Diagnoses, with an Event', async () => {
+  const controller = await controllerWith(
+    (each) => {
+      each.node('web-1');
+      each.lease('web-1', 0.1);
+      each.diagnosis('d', NODE, RUNNING);
+      each.diagnosis('over', NODE, { phase: 'Succeeded' });
+    },
+    { lostEndMs: 100 },
+  );
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Failed AgentLost=True AgentLost=True');
+  expect(controller.stored('d')?.status).toMatchObject({ result: 'Error', observedGeneration: 1 });
+  expect(reasonsOf(controller, 'over')).toBe('Succeeded');
+  const events = () => [...controller.api.objects].filter(([path]) => path.includes('/events/'));
+  await expect.poll(events, POLL).toHaveLength(1);
+  expect(events()[0]?.[1]).toMatchObject({
+    type: 'Warning',
+    reason: 'AgentLost',
+    regarding: { kind: 'Diagnosis', name: 'd', uid: 'uid-of-d' },
+  });
+});
+
+test('a node that does not exist ends its Diagnoses', async () => {
+  const controller = await controllerWith((each) => each.diagnosis('d', NODE, RUNNING));
+  await expect
+    .poll(() => reasonsOf(controller), POLL)
+    .toBe('Failed AgentLost=True NodeNotFound=True');
+});
+
+test('a node without an agent, and the cancel of a Diagnosis there', async () => {
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.diagnosis('d', NODE);
+  });
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Pending AgentMissing=True');
+  controller.change('d', { spec: { cancel: true } });
+  await expect
+    .poll(() => reasonsOf(controller), POLL)
+    .toBe('Failed AgentMissing=True DiagnosisCancelled=True');
+});
+
+test('what another writer stores meanwhile is not lost', async () => {
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.diagnosis('d', NODE, RUNNING);
+  });
+  let isFirst = true;
+  controller.api.onRequest = ({ method }) => {
+    if (method !== 'PUT' || !isFirst) return;
+    isFirst = false;
+    controller.change('d', { status: { operationResults: { a: 'b' } } });
+  };
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Running AgentMissing=True');
+  expect(controller.stored('d')?.status).toMatchObject({ operationResults: { a: 'b' } });
+});

@@ -1,0 +1,47 @@
+import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { failedFor, withReason } from '../../../pipeline/graph/conditions.ts';
+import { decideWithoutNode } from '../../../pipeline/graph/decide-next.ts';
+
+/** The pod of a Diagnosis. */
+export type SeenPod =
+  | { readonly state: 'scheduled'; readonly nodeName: string }
+  | { readonly state: 'unscheduled'; readonly why: string }
+  /** Since we have looked for it, on our own clock. */
+  | { readonly state: 'missing'; readonly forMs: number };
+
+export interface SeenTarget {
+  readonly spec: DiagnosisSpec;
+  readonly status: DiagnosisStatus;
+  readonly now: Date;
+}
+
+/** The status before its pod is looked for, and whether to do that. */
+export function decideBegin({ spec, status, now }: SeenTarget): {
+  readonly status: DiagnosisStatus;
+  readonly isReady: boolean;
+} {
+  let current = status;
+  for (;;) {
+    const decision = decideWithoutNode({ spec, status: current, now });
+    if (decision?.kind !== 'save') return { status: current, isReady: decision === undefined };
+    current = decision.status;
+  }
+}
+
+/** The status that says for what it waits, or why it has ended. */
+export function decideTarget(
+  { spec, status, now }: SeenTarget,
+  pod: SeenPod,
+  arrivalMs: number,
+): DiagnosisStatus {
+  const { namespace, name } = spec.podReference ?? {};
+  const isWaiting = status.conditions?.some(({ type }) => type === 'TargetPending');
+  if (pod.state === 'scheduled') {
+    return isWaiting ? withReason(status, 'TargetFound', now, pod.nodeName, 'False') : status;
+  }
+  if (pod.state === 'missing' && pod.forMs >= arrivalMs) {
+    return failedFor(status, 'PodNotFound', now, `${namespace}/${name}`);
+  }
+  const why = pod.state === 'missing' ? 'not found' : pod.why;
+  return withReason(status, 'PodPending', now, `pod ${namespace}/${name}: ${why}`);
+}
