@@ -78,7 +78,7 @@ test.each([
   ],
   [
     'the end without an agent',
-    { ...MISSING, isOver: true } as AgentState,
+    { ...MISSING, isOver: true },
     {},
     {},
     'Failed AgentLost/AgentMissing=True Failed/AgentMissing=True',
