@@ -97,12 +97,12 @@ async function journal(): Promise<string | undefined> {
  */
 export async function kubernetes(): Promise<string | undefined> {
   const { findBinaries } = await import('./cluster/binaries.ts');
-  const { RECIPES } = await import('./cluster/kubernetes-recipes.ts');
+  const { recipesWith } = await import('./cluster/kubernetes-recipes.ts');
   const { nodePackages } = await import('./cluster/node-packages.ts');
   const { imagePackages } = await import('./image/kubediag-image.ts');
   const mayBuild = process.env.KUBEDIAG_REQUIRE_ALL === '1';
-  for (const kubelet of Object.keys(RECIPES)) {
-    const binaries = await findBinaries({ kubelet, mayBuild });
+  for (const { version } of recipesWith('kubelet')) {
+    const binaries = await findBinaries({ kubelet: version, mayBuild });
     if ('missing' in binaries) return binaries.missing;
   }
   for (const packages of [await nodePackages(), await imagePackages()]) {

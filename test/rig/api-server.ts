@@ -1,10 +1,8 @@
 import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
@@ -17,6 +15,7 @@ import { type Certificates, makeCertificates } from '../../tools/cluster/certifi
 import { nodePackages } from '../../tools/cluster/node-packages.ts';
 import { Part } from '../../tools/cluster/part.ts';
 import { unpackedPackages } from '../../tools/debian-packages.ts';
+import { compact, defragment, etcdPlan } from './etcd.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './private-namespaces.ts';
 
 const READY_MS = 120_000;
@@ -44,14 +43,26 @@ export interface ApiServer {
   clear(): Promise<void>;
   /** Makes etcd drop all versions before the current one. */
   compact(): Promise<void>;
+  /** Makes etcd return free space to the file system, and accept writes again if it was full. */
+  defragment(): Promise<void>;
   /** Leaves no process and no file. */
   stop(): Promise<void>;
 }
 
+interface ApiServerOptions {
+  /** Of tools/cluster/kubernetes-recipes.ts; the current one when absent. */
+  readonly version?: string;
+  /** More arguments of etcd, such as "--quota-backend-bytes=16777216". */
+  readonly etcdArguments?: readonly string[];
+}
+
 /** Starts an API server in private namespaces. It ends with this process, too. */
-export async function startApiServer(): Promise<ApiServer> {
+export async function startApiServer({
+  version,
+  etcdArguments = [],
+}: ApiServerOptions = {}): Promise<ApiServer> {
   const [binaries, packages, faketime] = await Promise.all([
-    findBinaries(),
+    findBinaries({ apiServer: version }),
     nodePackages(),
     unpackedPackages(['libfaketime']),
   ]);
@@ -79,7 +90,7 @@ export async function startApiServer(): Promise<ApiServer> {
     const issuing = { ...packages, environment };
     const certificates = await makeCertificates(join(scratch, 'certificates'), [], issuing);
     const place = { enter: namespaces.enter, environment: process.env, folder: scratch };
-    const etcd = new Part(etcdPlan(packages.root, scratch), place);
+    const etcd = new Part(etcdPlan(packages.root, scratch, etcdArguments), place);
     const part = new Part(apiServerPlan(binaries['kube-apiserver'], certificates), place);
     const sockets = { api: join(scratch, 'api.sock'), etcd: join(scratch, 'etcd.sock') };
     const relay = new Part(
@@ -101,21 +112,6 @@ export async function startApiServer(): Promise<ApiServer> {
     await clean();
     throw error;
   }
-}
-
-function etcdPlan(packages: string, scratch: string) {
-  const address = 'http://127.0.0.1:2379';
-  return {
-    name: 'etcd',
-    program: join(packages, 'usr/bin/etcd'),
-    words: [
-      `--data-dir=${join(scratch, 'etcd')}`,
-      `--listen-client-urls=${address}`,
-      `--advertise-client-urls=${address}`,
-      '--listen-peer-urls=http://127.0.0.1:2380',
-      '--unsafe-no-fsync',
-    ],
-  };
 }
 
 function apiServerPlan(program: string, certificates: Certificates) {
@@ -215,7 +211,8 @@ async function readyServer(given: {
     clock,
     ready: () => answers(`/apis/${API_VERSION}/diagnoses`),
     clear: () => clearKinds(client),
-    compact: async () => compact(client, sockets.etcd),
+    compact: () => compact(client, sockets.etcd),
+    defragment: () => defragment(sockets.etcd),
     stop: async () => {
       client.close();
       port.close();
@@ -261,20 +258,6 @@ export async function clearKinds(client: KubeClient): Promise<void> {
       }
     }
   }
-}
-
-async function compact(client: KubeClient, socketPath: string): Promise<void> {
-  const list = await client.request({ method: 'GET', path: '/api/v1/namespaces' });
-  const revision = textAt(list, 'metadata', 'resourceVersion');
-  const answer = await new Promise<string>((resolve, reject) => {
-    const call = request(
-      { socketPath, path: '/v3/kv/compaction', method: 'POST' },
-      (response) => void text(response).then(resolve, reject),
-    );
-    call.on('error', reject);
-    call.end(JSON.stringify({ revision, physical: true }));
-  });
-  if (answer.includes('error')) throw new Error(`etcd: ${answer}`);
 }
 
 async function until(

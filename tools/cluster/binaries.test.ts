@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findBinaries, folderFor, obstacleToBuilding } from './binaries.ts';
-import { CURRENT, LAST_WITH_STALE_SUBPATH, RECIPES } from './kubernetes-recipes.ts';
+import {
+  CURRENT,
+  LAST_WITH_STALE_SUBPATH,
+  OLDEST_API_SERVER,
+  RECIPES,
+  recipesWith,
+} from './kubernetes-recipes.ts';
 
 let scratch: string;
 
@@ -18,11 +24,12 @@ afterEach(async () => {
   await rm(scratch, { recursive: true });
 });
 
-/** Programs that can say no more than the kubelet's version. */
+/** Programs that can say no more than their version. */
 async function makePrograms(folder: string, programs: readonly string[]): Promise<string> {
   await mkdir(folder, { recursive: true });
   for (const program of programs) {
-    const version = program.includes(LAST_WITH_STALE_SUBPATH) ? LAST_WITH_STALE_SUBPATH : CURRENT;
+    // kubelet-v1.18.8
+    const [, version = CURRENT] = /-(v[\d.]+)$/.exec(program) ?? [];
     await writeFile(join(folder, program), `#!/bin/sh\necho Kubernetes ${version}\n`);
     await chmod(join(folder, program), 0o755);
   }
@@ -151,7 +158,49 @@ describe('another kubelet', () => {
   it('that nobody has is refused with the ones that can be had', async () => {
     const assets = await makePrograms(join(scratch, 'assets'), programs);
     expect(await findBinaries({ ...quietly, assets, kubelet: 'v1.2.3' })).toEqual({
-      missing: expect.stringContaining(`give ${CURRENT} or ${LAST_WITH_STALE_SUBPATH}`),
+      missing: expect.stringContaining(`give ${CURRENT} or ${LAST_WITH_STALE_SUBPATH} or `),
+    });
+  });
+});
+
+describe('another API server', () => {
+  it('comes from the named directory with all programs but kubectl', async () => {
+    const old = (RECIPES[OLDEST_API_SERVER]?.programs ?? []).map(
+      (name) => `${name}-${OLDEST_API_SERVER}`,
+    );
+    const assets = await makePrograms(join(scratch, 'assets'), [...programs, ...old]);
+    const options = { ...quietly, assets, apiServer: OLDEST_API_SERVER };
+    expect(await findBinaries(options)).toMatchObject({
+      'kube-apiserver': join(assets, `kube-apiserver-${OLDEST_API_SERVER}`),
+      'kube-scheduler': join(assets, `kube-scheduler-${OLDEST_API_SERVER}`),
+      kubectl: join(assets, 'kubectl'),
+      kubeletVersion: OLDEST_API_SERVER,
+    });
+    const kubelet = LAST_WITH_STALE_SUBPATH;
+    await makePrograms(assets, [`kubelet-${kubelet}`]);
+    expect(await findBinaries({ ...options, kubelet })).toMatchObject({ kubeletVersion: kubelet });
+  });
+
+  it('comes from the cache, from a build of its own', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    const [recipe] = recipesWith('kube-apiserver').filter(
+      ({ version }) => version === OLDEST_API_SERVER,
+    );
+    if (!recipe) throw new Error('no recipe');
+    const options = { ...quietly, assets, apiServer: OLDEST_API_SERVER };
+    expect(await findBinaries(options)).toEqual({
+      missing: expect.stringContaining(`Kubernetes ${OLDEST_API_SERVER} is not built yet`),
+    });
+    const cache = await makePrograms(folderFor(recipe), recipe.programs);
+    expect(await findBinaries(options)).toMatchObject({
+      'kube-apiserver': join(cache, 'kube-apiserver'),
+    });
+  });
+
+  it('that nobody has is refused with the ones that can be had', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    expect(await findBinaries({ ...quietly, assets, apiServer: 'v1.2.3' })).toEqual({
+      missing: `there is no kube-apiserver v1.2.3: give ${CURRENT} or ${OLDEST_API_SERVER}`,
     });
   });
 });

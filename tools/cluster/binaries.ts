@@ -7,7 +7,7 @@ import { cacheFolder } from '../cache-folder.ts';
 import type { Missing } from '../debian-packages.ts';
 import { buildKubernetes } from './build-kubernetes.ts';
 import { goSettings } from './go.ts';
-import { CURRENT, RECIPES, type Recipe } from './kubernetes-recipes.ts';
+import { CURRENT, RECIPES, type Recipe, recipesWith } from './kubernetes-recipes.ts';
 import type { Log } from './log.ts';
 
 const run = promisify(execFile);
@@ -27,8 +27,10 @@ export interface Binaries {
 }
 
 export interface BinariesOptions {
-  /** A version that can be built, or a path. */
+  /** A version that can be built, or a path; by default that of the API server. */
   readonly kubelet?: string | undefined;
+  /** Version of all programs but kubectl, one that can be built. */
+  readonly apiServer?: string | undefined;
   /** A directory with all of the programs, and perhaps "kubelet-v1.18.8". */
   readonly assets?: string | undefined;
   /** Whether what is nowhere may be built, which takes minutes and gigabytes. */
@@ -40,18 +42,17 @@ export interface BinariesOptions {
 
 /** From the directory that was named, from $KUBEBUILDER_ASSETS, from the cache, or built now. */
 export async function findBinaries(options: BinariesOptions = {}): Promise<Binaries | Missing> {
-  const { kubelet = CURRENT } = options;
+  const { apiServer = CURRENT, kubelet = apiServer } = options;
   const current = await programsOf(recipeOf(CURRENT), options);
   if ('missing' in current) return current;
+  const cluster = await clusterPrograms(apiServer, current, options);
+  if ('missing' in cluster) return cluster;
   const chosen = await chosenKubelet(kubelet, current, options);
   if ('missing' in chosen) return chosen;
   const answer = await versionOf(chosen.path);
   if ('missing' in answer) return answer;
   return {
-    'kube-apiserver': join(current.folder, 'kube-apiserver'),
-    'kube-controller-manager': join(current.folder, 'kube-controller-manager'),
-    'kube-scheduler': join(current.folder, 'kube-scheduler'),
-    'kube-proxy': join(current.folder, 'kube-proxy'),
+    ...cluster,
     kubectl: join(current.folder, 'kubectl'),
     kubelet: chosen.path,
     kubeletVersion: answer.version,
@@ -72,13 +73,40 @@ export async function findBinariesOfAll(
   return all;
 }
 
+/** Of one version: a scheduler and a kube-proxy do not work under an API server that is much older. */
+async function clusterPrograms(
+  version: string,
+  current: { readonly folder: string },
+  options: BinariesOptions,
+): Promise<Omit<Binaries, 'kubectl' | 'kubelet' | 'kubeletVersion'> | Missing> {
+  const pathsIn = (folder: string, suffix = '') => ({
+    'kube-apiserver': join(folder, `kube-apiserver${suffix}`),
+    'kube-controller-manager': join(folder, `kube-controller-manager${suffix}`),
+    'kube-scheduler': join(folder, `kube-scheduler${suffix}`),
+    'kube-proxy': join(folder, `kube-proxy${suffix}`),
+  });
+  if (version === CURRENT) return pathsIn(current.folder);
+  const recipes = recipesWith('kube-apiserver');
+  const recipe = recipes.find((each) => each.version === version);
+  if (!recipe) {
+    const versions = recipes.map((each) => each.version).join(' or ');
+    return { missing: `there is no kube-apiserver ${version}: give ${versions}` };
+  }
+  const assets = assetFolders(options).map((folder) => pathsIn(folder, `-${version}`));
+  const given = assets.find((paths) => Object.values(paths).every(canBeRun));
+  if (given) return given;
+  const built = await builtPrograms(recipe, options);
+  return 'missing' in built ? built : pathsIn(built.folder);
+}
+
 async function chosenKubelet(
   kubelet: string,
   current: { readonly folder: string },
   options: BinariesOptions,
 ): Promise<{ readonly path: string } | Missing> {
   if (kubelet === CURRENT) return { path: join(current.folder, 'kubelet') };
-  const recipe = RECIPES[kubelet];
+  const recipes = recipesWith('kubelet');
+  const recipe = recipes.find(({ version }) => version === kubelet);
   if (recipe) {
     const asset = assetFolders(options).map((folder) => join(folder, `kubelet-${kubelet}`));
     const given = asset.find((path) => existsSync(path));
@@ -88,7 +116,7 @@ async function chosenKubelet(
   }
   const path = resolve(kubelet);
   if (existsSync(path)) return { path };
-  const versions = Object.keys(RECIPES).join(' or ');
+  const versions = recipes.map(({ version }) => version).join(' or ');
   return { missing: `there is no kubelet ${kubelet}: give ${versions}, or the path of one` };
 }
 

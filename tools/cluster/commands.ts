@@ -40,6 +40,8 @@ const INSIDE = [...ENDS_WITH_PARENT, 'env', '--default-signal=INT'];
 interface ClusterCommandOptions {
   /** Of each node: a version that can be built, or a path. */
   readonly kubelets: readonly string[];
+  /** Version of all programs but kubectl, one that can be built. */
+  readonly apiServer?: string | undefined;
   readonly assets?: string | undefined;
 }
 
@@ -138,12 +140,12 @@ function interruption(): AbortSignal {
 
 async function startSupervisor(
   name: string,
-  { kubelets, assets = '' }: ClusterCommandOptions,
+  { kubelets, apiServer = '', assets = '' }: ClusterCommandOptions,
   signal: AbortSignal,
 ): Promise<KnownCluster | undefined> {
   const log = await open(logFile(name), 'a', 0o600);
   const script = join(import.meta.dirname, 'supervisor.ts');
-  const child = spawn(process.execPath, [script, name, assets, ...kubelets], {
+  const child = spawn(process.execPath, [script, name, assets, apiServer, ...kubelets], {
     // A session of its own: what the terminal sends to us is not meant for it.
     detached: true,
     stdio: ['ignore', log.fd, log.fd],

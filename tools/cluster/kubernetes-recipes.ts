@@ -24,6 +24,9 @@ export const CURRENT = 'v1.36.3';
 /** The last minor version in which a container cannot restart on a subPath whose file was replaced. */
 export const LAST_WITH_STALE_SUBPATH = 'v1.18.8';
 
+/** The oldest API server that KubeDiag works with: without admission policies and selectable fields. */
+export const OLDEST_API_SERVER = 'v1.29.15';
+
 export const RECIPES: Readonly<Record<string, Recipe>> = {
   [CURRENT]: {
     version: CURRENT,
@@ -48,4 +51,23 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     gone: ['vbom.ml/util'],
     minutes: 4,
   },
+  [OLDEST_API_SERVER]: {
+    version: OLDEST_API_SERVER,
+    // Newer ones do not work under it: a scheduler places no pod, a kubelet and a kube-proxy read no Service.
+    programs: [
+      'kube-apiserver',
+      'kubelet',
+      'kube-controller-manager',
+      'kube-scheduler',
+      'kube-proxy',
+    ],
+    libraries: 'v0.29.15',
+    gone: [],
+    minutes: 5,
+  },
 };
+
+/** Those that build a program, whose version can therefore be chosen. */
+export function recipesWith(program: string): readonly Recipe[] {
+  return Object.values(RECIPES).filter(({ programs }) => programs.includes(program));
+}

@@ -6,12 +6,13 @@ import { NODES_MAX } from './network.ts';
 
 const USAGE = `A real Kubernetes cluster, in namespaces of its own. See docs/cluster.md.
 
-  npm run cluster -- up     [--name N] [--nodes N] [--kubelet VERSION|PATH[,...]] [--assets DIR]
+  npm run cluster -- up     [--name N] [--nodes N] [--kubelet VERSION|PATH[,...]]
+                            [--api-server VERSION] [--assets DIR]
   npm run cluster -- run    [--name N] [--node NODE] -- COMMAND...
   npm run cluster -- load   [--name N]
   npm run cluster -- status [--name N]
   npm run cluster -- down   [--name N]
-  npm run cluster -- build  [--kubelet VERSION[,...]] [--assets DIR]
+  npm run cluster -- build  [--kubelet VERSION[,...]] [--api-server VERSION] [--assets DIR]
 
 --kubelet takes one version for all nodes, or one for each node: --kubelet v1.36.3,v1.18.8`;
 
@@ -29,11 +30,13 @@ async function main(words: readonly string[]): Promise<number> {
       node: { type: 'string' },
       nodes: { type: 'string' },
       kubelet: { type: 'string' },
+      'api-server': { type: 'string' },
       assets: { type: 'string' },
     },
   });
   const [verb, ...rest] = positionals;
   const { help, name = 'default', assets, node, ...options } = values;
+  const { 'api-server': apiServer } = options;
   if (help || verb === 'help') {
     console.log(USAGE);
     return 0;
@@ -48,7 +51,7 @@ async function main(words: readonly string[]): Promise<number> {
   if ('wrong' in kubelets) return wrong(kubelets.wrong);
   switch (verb) {
     case 'up':
-      return up(name, { kubelets, assets });
+      return up(name, { kubelets, apiServer, assets });
     case 'down':
       return down(name);
     case 'status':
@@ -58,7 +61,7 @@ async function main(words: readonly string[]): Promise<number> {
     case 'load':
       return load(name);
     case 'build':
-      return build({ kubelets, assets });
+      return build({ kubelets, apiServer, assets });
     default:
       return wrong(verb ? `there is no "${verb}"` : 'what is to be done?');
   }
@@ -68,13 +71,15 @@ async function main(words: readonly string[]): Promise<number> {
 function kubeletsOf(options: {
   readonly nodes?: string | undefined;
   readonly kubelet?: string | undefined;
+  readonly 'api-server'?: string | undefined;
 }): readonly string[] | { readonly wrong: string } {
-  const kubelets = (options.kubelet ?? CURRENT).split(',');
+  const { 'api-server': apiServer = CURRENT, kubelet = apiServer } = options;
+  const kubelets = kubelet.split(',');
   const count = Number(options.nodes ?? kubelets.length);
   if (!Number.isInteger(count) || count < 1 || count > NODES_MAX) {
     return { wrong: `--nodes ${options.nodes}: a number from 1 to ${NODES_MAX} is expected` };
   }
-  if (kubelets.length === 1) return Array.from({ length: count }, () => kubelets[0] ?? CURRENT);
+  if (kubelets.length === 1) return Array.from({ length: count }, () => kubelets[0] ?? apiServer);
   if (kubelets.length === count) return kubelets;
   return { wrong: `--kubelet has ${kubelets.length} versions for ${count} nodes` };
 }

@@ -40,6 +40,8 @@ export interface ClusterOptions {
   readonly name: string;
   /** One node by default. The control plane runs on the first one. */
   readonly nodes?: readonly NodeOptions[];
+  /** Version of all programs but kubectl, one that can be built. */
+  readonly apiServer?: string | undefined;
   readonly assets?: string;
   /** The built kubediag: pods can run its image, KUBEDIAG_IMAGE. */
   readonly executable?: string | undefined;

@@ -6,7 +6,11 @@ import { startCluster } from './start-cluster.ts';
  * The process that `up` leaves behind. The cluster lives as long as it does: it ends with a signal,
  * and when it is killed the namespaces end by themselves.
  */
-async function keep(name: string, kubelets: readonly string[], assets: string): Promise<void> {
+async function keep(
+  name: string,
+  kubelets: readonly string[],
+  { assets, apiServer }: { readonly assets: string; readonly apiServer: string },
+): Promise<void> {
   const stopping = new AbortController();
   const stopped = new Promise<void>((settle) => {
     stopping.signal.addEventListener('abort', () => settle());
@@ -20,11 +24,12 @@ async function keep(name: string, kubelets: readonly string[], assets: string): 
     executable: builtExecutable(),
     nodes: kubelets.map((kubelet) => ({ kubelet })),
     ...(assets ? { assets } : {}),
+    ...(apiServer ? { apiServer } : {}),
   });
   await writeReady(cluster);
   await Promise.race([stopped, cluster.ended]);
   await cluster.stop();
 }
 
-const [name = '', assets = '', ...kubelets] = process.argv.slice(2);
-await keep(name, kubelets, assets);
+const [name = '', assets = '', apiServer = '', ...kubelets] = process.argv.slice(2);
+await keep(name, kubelets, { assets, apiServer });
