@@ -65,7 +65,7 @@ export async function createNamespace(api: ApiServer): Promise<void> {
   if (!created.ok && created.error.reason !== 'AlreadyExists') throw created.error;
 }
 
-function kubeconfigOf({ server, credentials: { ca, cert, key } }: ApiServer): string {
+export function kubeconfigOf({ server, credentials: { ca, cert, key } }: ApiServer): string {
   const base64 = (text = '') => Buffer.from(text).toString('base64');
   const [cluster, user] = [
     { server, 'certificate-authority-data': base64(ca) },
