@@ -198,10 +198,10 @@ export const daemonSet = (version: string): readonly ManifestDocument[] => [
           metadata: {
             labels: { ...LABELS, ...SELECTOR },
             annotations: {
-          'kubectl.kubernetes.io/default-container': 'agent',
-          // Before v1.30 a pod has no field appArmorProfile.
-          'container.apparmor.security.beta.kubernetes.io/executor': 'unconfined',
-        },
+              'kubectl.kubernetes.io/default-container': 'agent',
+              // Before v1.30 a pod has no field appArmorProfile.
+              'container.apparmor.security.beta.kubernetes.io/executor': 'unconfined',
+            },
           },
           spec: {
             serviceAccountName: AGENT_ACCOUNT,
