@@ -4,6 +4,9 @@ import { errorOfAnswer, errorOfEvent, ListExpiredError } from './status-error.ts
 
 const named = { details: { name: 'one', kind: 'diagnoses' } };
 
+const uid = (expected: string) =>
+  `StorageError: invalid object, Code: 4, Key: /registry/leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${expected}, UID in object meta:`;
+
 // Bodies as API server v1.36.3 gives them, shortened.
 test.each([
   [400, { reason: 'BadRequest' }, 'BadRequest'],
@@ -16,6 +19,8 @@ test.each([
   [405, { reason: 'MethodNotAllowed' }, 'BadRequest'],
   [409, { reason: 'AlreadyExists', ...named }, 'AlreadyExists'],
   [409, { reason: 'Conflict', ...named }, 'Conflict'],
+  [409, { reason: 'Conflict', message: `${uid('0cf70e48')} ` }, 'NotFound'],
+  [409, { reason: 'Conflict', message: `${uid('0cf70e48')} a62bb580` }, 'Conflict'],
   [410, { reason: 'Expired' }, 'Expired'],
   [410, { reason: 'Gone' }, 'Expired'],
   [413, { reason: 'RequestEntityTooLarge' }, 'RequestEntityTooLarge'],
@@ -23,6 +28,7 @@ test.each([
   [429, { reason: 'TooManyRequests' }, 'TooManyRequests'],
   [500, { reason: 'InternalError' }, 'ServiceUnavailable'],
   [500, { message: 'etcdserver: request is too large' }, 'RequestEntityTooLarge'],
+  [500, { message: 'etcdserver: mvcc: database space exceeded' }, 'ServiceUnavailable'],
   [502, '<html>', 'ServiceUnavailable'],
   [504, { reason: 'Timeout' }, 'ServiceUnavailable'],
   [504, { details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } }, 'Expired'],

@@ -28,6 +28,10 @@ const CODES: Readonly<Record<number, StoreErrorReason>> = {
 const TOO_LARGE_FOR_ETCD =
   /etcdserver: request is too large|trying to send message larger than max/;
 
+// An update of an object that was deleted: of a Lease, and on API server v1.29 also of a custom resource.
+// Precondition failed: UID in precondition: 0cf70e48-ddb0-4427-8575-c0c7d800d6ed, UID in object meta:
+const DELETED = /Precondition failed: UID in precondition: \S+, UID in object meta: ?$/;
+
 /** A list took too long; the token leads on from the same place, at a later version. */
 export class ListExpiredError extends StoreError {
   readonly token: string;
@@ -64,6 +68,7 @@ function reasonOf(code: number, status: unknown, message: string): StoreErrorRea
   );
   // The server's data is older than what we have read: it was restored from a backup.
   if (isTooNew) return 'Expired';
+  if (DELETED.test(message)) return 'NotFound';
   if (TOO_LARGE_FOR_ETCD.test(message)) return 'RequestEntityTooLarge';
   // Without an object in its details the server means the kind: it is not installed, or not yet.
   if (code === 404 && textAt(status, 'details', 'name') === undefined) return 'ServiceUnavailable';

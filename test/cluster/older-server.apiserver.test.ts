@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runAgent } from '../../src/hosts/agent/agent.ts';
+import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
+import { NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
+import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
+import { kubeStore } from '../../src/pipeline/kube/kube-store.ts';
+import { objectAt } from '../../src/pipeline/kube/objects.ts';
+import { withoutSelectableFields } from '../../src/pipeline/kube/older-server.ts';
+import {
+  describeStoreWithoutFields,
+  newDiagnosis,
+} from '../../src/pipeline/store/store-contract.ts';
+import { findBinaries } from '../../tools/cluster/binaries.ts';
+import { OLDEST_API_SERVER } from '../../tools/cluster/kubernetes-recipes.ts';
+import { type ApiServer, startApiServer } from '../rig/api-server.ts';
+import { createNamespace, kubeconfigOf } from '../rig/controller-here.ts';
+import { type Ended, runProgram } from '../rig/run-kubediag.ts';
+
+/** What works on an API server without admission policies and selectable fields, and what is said there. */
+
+const EXECUTOR = join(import.meta.dirname, '../rig/channel-executor.ts');
+const DEPLOY = join(import.meta.dirname, '../../deploy');
+const WAIT = { timeout: 60_000, interval: 100 };
+
+let api: ApiServer;
+let folder = '';
+
+beforeAll(async () => {
+  api = await startApiServer({ version: OLDEST_API_SERVER });
+  folder = await mkdtemp(join(tmpdir(), 'kubediag-older-'));
+  await writeFile(join(folder, 'kubeconfig'), kubeconfigOf(api));
+});
+
+afterAll(async () => {
+  await api.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function kubectl(...args: readonly string[]): Promise<Ended> {
+  const binaries = await findBinaries({ mayBuild: false });
+  if ('missing' in binaries) throw new Error(binaries.missing);
+  const environment = { HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
+  return runProgram([binaries.kubectl, ...args], { environment });
+}
+
+const NOT_SERVED =
+  /^\[?(?:ensure CRDs are installed first, )?resource mapping not found for name: "(?<name>\S+)" .* no matches for kind "(?<kind>\w+)" in version "\S+"$/;
+// A line for each object of an unknown kind, of kubectl itself.
+const NOT_VALIDATED = /schema.go:\d+\] cannot perform warn validation/;
+
+/** What kubectl wrote besides that it is newer than the server, and that CRDs should be installed. */
+function errorsIn({ stderr }: Ended): { readonly kinds: Set<string>; readonly others: string[] } {
+  const kinds = new Set<string>();
+  const others: string[] = [];
+  for (const line of stderr.trim().split('\n')) {
+    const kind = NOT_SERVED.exec(line)?.groups?.kind;
+    if (kind) kinds.add(kind);
+    else if (!NOT_VALIDATED.test(line) && !/^ensure CRDs|^Warning: version difference/.test(line)) {
+      others.push(line);
+    }
+  }
+  return { kinds, others };
+}
+
+const POLICIES = new Set(['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']);
+
+test('kubectl apply --validate=warn installs all but the policies, and kubectl delete removes it', async () => {
+  const { stdout: version } = await kubectl('version');
+  expect(version).toContain(`Server Version: ${OLDEST_API_SERVER}`);
+  await kubectl('delete', '-f', join(DEPLOY, 'crds'));
+  const crds = await kubectl('apply', '--validate=warn', '-f', join(DEPLOY, 'crds'));
+  expect(crds, crds.stderr).toMatchObject({ code: 0 });
+  expect(errorsIn(crds).others).toEqual([
+    'Warning: unknown field "spec.versions[0].selectableFields"',
+  ]);
+  await api.ready();
+  const manifest = join(DEPLOY, 'kubediag.yaml');
+  const all = await kubectl('apply', '--validate=warn', '-f', manifest);
+  // Because of the unknown kinds.
+  expect(all.code).toBe(1);
+  const field = 'spec.template.spec.containers[1].securityContext.appArmorProfile';
+  expect(errorsIn(all)).toEqual({ kinds: POLICIES, others: [`Warning: unknown field "${field}"`] });
+  const dry = await kubectl('create', '--dry-run=client', '-o', 'name', '-f', manifest);
+  expect(dry.stdout).not.toContain('validatingadmissionpolicy');
+  for (const name of dry.stdout.trim().split('\n')) {
+    expect(all.stdout).toContain(`${name} created`);
+  }
+  const daemonSets = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/kubediag-agent`;
+  const template = fieldAt(await objectAt(api.client, daemonSets), 'spec', 'template');
+  // It stands for the field that the server does not know.
+  expect(fieldAt(template, 'metadata', 'annotations')).toMatchObject({
+    'container.apparmor.security.beta.kubernetes.io/executor': 'unconfined',
+  });
+  const again = await kubectl('apply', '--validate=warn', '-f', manifest);
+  // That of the unknown field, which changes nothing.
+  expect(again.stdout.match(/^.* (created|configured)$/gm)).toEqual([
+    'daemonset.apps/kubediag-agent configured',
+  ]);
+  const deleted = await kubectl('delete', '--wait=false', '-f', manifest);
+  expect(errorsIn(deleted)).toEqual({ kinds: POLICIES, others: [] });
+  expect(await objectAt(api.client, daemonSets)).toBeUndefined();
+});
+
+describeStoreWithoutFields(`API server ${OLDEST_API_SERVER}`, async () => {
+  await api.clear();
+  return withoutSelectableFields(kubeStore(api.client), () => {});
+});
+
+/** A real agent of node-1, whose executor runs no real step. */
+async function startAgent(): Promise<{ readonly messages: readonly string[] }> {
+  await createNamespace(api);
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
+  await api.client.request({ method: 'POST', path: '/api/v1/nodes', body: node });
+  const socketPath = join(folder, 'executor.sock');
+  const stop = new AbortController();
+  const messages: string[] = [];
+  const started = Promise.withResolvers<unknown>();
+  const running = runAgent(
+    {
+      ...{ nodeName: 'node-1', socketPath, host: '127.0.0.1', port: 0, version: '0.1.0' },
+      kubeconfig: join(folder, 'kubeconfig'),
+      pod: { namespace: NAMESPACE, name: undefined },
+    },
+    stop.signal,
+    { onStart: started.resolve, onMessage: (message) => messages.push(message) },
+  );
+  const failed = running.then((failure) => Promise.reject(new Error(failure?.why ?? 'ended')));
+  await Promise.race([started.promise, failed]);
+  const log = join(folder, 'executor.log');
+  const executor = spawn(process.execPath, [EXECUTOR, socketPath, log], { stdio: 'inherit' });
+  onTestFinished(async () => {
+    stop.abort();
+    await failed.catch(() => {});
+    executor.kill('SIGKILL');
+    await once(executor, 'close');
+  });
+  return { messages };
+}
+
+test('an agent runs the Diagnoses of its node, writes nothing for others, and says what is missing', async () => {
+  await api.clear();
+  const store = kubeStore(api.client);
+  const set = { adjacencyList: [{ to: [1] }, { operation: 'wait' }] };
+  const processor = { scriptRunner: { script: 'true' }, timeoutSeconds: 30 };
+  const of = { apiVersion: API_VERSION } as const;
+  await store.create({ ...of, kind: 'Operation', metadata: { name: 'wait' }, spec: { processor } });
+  await store.create({ ...of, kind: 'OperationSet', metadata: { name: 'some' }, spec: set });
+  const other = await store.create(newDiagnosis('other', { nodeName: 'node-2' }));
+  const before = await store.create(newDiagnosis('before'));
+  const { messages } = await startAgent();
+  const phase = async ({ metadata: { name } }: typeof before) =>
+    (await store.get({ kind: 'Diagnosis', namespace: 'default', name }))?.status?.phase;
+  await expect.poll(() => phase(before), WAIT).toBe('Succeeded');
+  const after = await store.create(newDiagnosis('after'));
+  await expect.poll(() => phase(after), WAIT).toBe('Succeeded');
+  const key = { kind: 'Diagnosis', namespace: 'default', name: 'other' } as const;
+  expect((await store.get(key))?.metadata.resourceVersion).toBe(other.metadata.resourceVersion);
+  expect(messages).toContainEqual(
+    expect.stringMatching(/field label not supported.*; watching the objects of all nodes instead/),
+  );
+  const leases = await api.client.request({
+    method: 'GET',
+    path: `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`,
+  });
+  const holders = listAt(leases, 'items')?.map((lease) => textAt(lease, 'spec', 'holderIdentity'));
+  expect(holders).toEqual(['node-1']);
+});
