@@ -104,7 +104,16 @@ test('kubectl apply --validate=warn installs all but the policies, and kubectl d
   const deleted = await kubectl('delete', '--wait=false', '-f', manifest);
   expect(errorsIn(deleted)).toEqual({ kinds: POLICIES, others: [] });
   expect(await objectAt(api.client, daemonSets)).toBeUndefined();
+  await finalizeNamespace();
 });
+
+/** As the kube-controller-manager, which does not run here. */
+async function finalizeNamespace(): Promise<void> {
+  const path = `/api/v1/namespaces/${NAMESPACE}`;
+  const namespace = (await objectAt(api.client, path)) as object;
+  const body = { ...namespace, spec: { finalizers: [] } };
+  await api.client.request({ method: 'PUT', path: `${path}/finalize`, body });
+}
 
 describeStoreWithoutFields(`API server ${OLDEST_API_SERVER}`, async () => {
   await api.clear();
