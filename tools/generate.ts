@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
-import { installation } from './deploy/installation.ts';
+import { controllerSteps, installation } from './deploy/installation.ts';
 import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
@@ -10,6 +10,7 @@ import { withModuleMap } from './pages/module-map.ts';
 import { operationFiles } from './pages/operation-files.ts';
 import { operationsPage } from './pages/operations-page.ts';
 import { resourcesPage } from './pages/resources-page.ts';
+import { rightsPage } from './pages/rights-page.ts';
 import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
 import { withTranscripts } from './pages/transcripts.ts';
@@ -52,6 +53,7 @@ const generators: readonly Generator[] = [
   },
   { writes: 'docs/reference/resources.md', from: 'src/pipeline/api', make: resourcesPage },
   { writes: 'docs/reference/operations.md', from: 'src/pipeline/operations', make: operationsPage },
+  { writes: 'docs/reference/rights.md', from: 'tools/rights', make: rightsPage },
   { writes: 'docs/reference/limits.md', from: 'src/*/limits.ts', make: limitsPage },
   {
     writes: 'docs/reference/weaknesses.md',
@@ -60,6 +62,7 @@ const generators: readonly Generator[] = [
   },
   { writes: 'docs/screens/README.md', from: 'tools/screens/scenes.ts', make: screensPage },
   { writes: 'deploy/kubediag.yaml', from: 'tools/deploy', make: installation },
+  { writes: 'deploy/controller-steps.yaml', from: 'tools/deploy', make: controllerSteps },
   ...crdFiles,
   ...operationFiles,
 ];

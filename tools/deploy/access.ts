@@ -1,12 +1,10 @@
-import { AGENT_ACCOUNT, NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
-import { GROUP } from '../../src/pipeline/api/kinds.ts';
-import { LABELS, type ManifestDocument } from './manifest-document.ts';
+import { AGENT_ACCOUNT } from '../../src/pipeline/api/cluster-names.ts';
+import { GROUP, RECOVERY_POLICIES } from '../../src/pipeline/api/kind-names.ts';
+import type { ManifestDocument } from './manifest-document.ts';
+import { type Rule, roleOf, serviceAccount } from './role.ts';
 
-const account = { name: AGENT_ACCOUNT, namespace: NAMESPACE };
-const RBAC = 'rbac.authorization.k8s.io';
-
-/** What an agent may do. On which objects: see admission-policies.ts, RBAC knows no node. */
-const CLUSTER_RULES = [
+/** What an agent may do. On which objects: see agent-policies.ts, RBAC knows no node. */
+const CLUSTER_RULES: readonly Rule[] = [
   {
     apiGroups: [GROUP],
     resources: ['diagnoses', 'operations', 'operationsets'],
@@ -18,7 +16,7 @@ const CLUSTER_RULES = [
     resources: ['nodereports', 'nodereports/status'],
     verbs: ['get', 'create', 'update', 'patch'],
   },
-  { apiGroups: [GROUP], resources: ['recoverypolicies'], verbs: ['get'] },
+  { apiGroups: [GROUP], resources: [RECOVERY_POLICIES], verbs: ['get'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get'] },
   // The pod of a Diagnosis, and those of the node: RBAC cannot say "of this node".
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
@@ -26,7 +24,7 @@ const CLUSTER_RULES = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-const NAMESPACE_RULES = [
+const NAMESPACE_RULES: readonly Rule[] = [
   {
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
@@ -36,41 +34,23 @@ const NAMESPACE_RULES = [
 ];
 
 export const access: readonly ManifestDocument[] = [
-  {
-    comment: 'The account of the agents. Only the container "agent" has its token.',
-    object: {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { ...account, labels: LABELS },
-      automountServiceAccountToken: false,
-    },
-  },
-  {
+  serviceAccount(
+    AGENT_ACCOUNT,
+    'The account of the agents. Only the container "agent" has its token.',
+  ),
+  ...roleOf(AGENT_ACCOUNT, {
+    name: AGENT_ACCOUNT,
     comment:
       'Agents read all Diagnoses, because RBAC knows no field selectors. They write only what belongs to\n' +
       'their own node: see the admission policies below.',
-    object: role('ClusterRole', { name: AGENT_ACCOUNT }, CLUSTER_RULES),
-  },
-  { object: binding('ClusterRole', { name: AGENT_ACCOUNT }) },
-  {
+    isClusterRole: true,
+    rules: CLUSTER_RULES,
+  }),
+  ...roleOf(AGENT_ACCOUNT, {
+    name: AGENT_ACCOUNT,
     comment:
       'The Lease by which others see that the agent of a node is alive, and those that limit how many\n' +
       'nodes are in recovery at once.',
-    object: role('Role', account, NAMESPACE_RULES),
-  },
-  { object: binding('Role', account) },
+    rules: NAMESPACE_RULES,
+  }),
 ];
-
-function role(kind: 'ClusterRole' | 'Role', names: object, rules: readonly object[]): object {
-  return { apiVersion: `${RBAC}/v1`, kind, metadata: { ...names, labels: LABELS }, rules };
-}
-
-function binding(kind: 'ClusterRole' | 'Role', names: object): object {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: `${kind}Binding`,
-    metadata: { ...names, labels: LABELS },
-    roleRef: { apiGroup: RBAC, kind, name: AGENT_ACCOUNT },
-    subjects: [{ kind: 'ServiceAccount', ...account }],
-  };
-}

@@ -8,8 +8,8 @@ export interface AdmissionPolicy {
   readonly resources: readonly string[];
   /** Whether a request is refused when the policy itself fails: protection must, a help to authors must not. */
   readonly failurePolicy: 'Fail' | 'Ignore';
-  readonly matchConditions: readonly Expression[];
-  readonly variables: readonly Expression[];
+  readonly matchConditions?: readonly Expression[];
+  readonly variables?: readonly Expression[];
   readonly validations: readonly Validation[];
 }
 
@@ -29,7 +29,7 @@ export interface Validation {
 /** A ValidatingAdmissionPolicy for creations and changes of some resources, in force everywhere. */
 export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocument[] {
   const { name, comment, group, version, resources, ...rules } = policy;
-  const { failurePolicy, matchConditions, variables, validations } = rules;
+  const { failurePolicy, matchConditions = [], variables = [], validations } = rules;
   const [apiVersion, metadata] = ['admissionregistration.k8s.io/v1', { name, labels: LABELS }];
   const operations = ['CREATE', 'UPDATE'];
   const policyObject = {
@@ -43,8 +43,9 @@ export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocum
           { apiGroups: [group], apiVersions: [version], operations, resources, scope: '*' },
         ],
       },
-      matchConditions,
-      variables,
+      // The API server removes empty lists, and then every apply would patch.
+      ...(matchConditions.length > 0 ? { matchConditions } : {}),
+      ...(variables.length > 0 ? { variables } : {}),
       validations,
     },
   };

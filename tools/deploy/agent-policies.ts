@@ -2,13 +2,13 @@ import {
   AGENT_ACCOUNT,
   AGENT_REPORTER,
   FAILURES_ANNOTATION,
-  NAMESPACE,
   NODE_CONDITION,
   NODE_NAME_CLAIM,
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
 import { type Expression, policyDocuments } from './admission-policy.ts';
+import { conditionsBut, isAccount, sameExcept } from './cel.ts';
 import type { ManifestDocument } from './manifest-document.ts';
 
 interface Policy {
@@ -28,16 +28,6 @@ interface Validation {
   readonly why: string;
 }
 
-/** Both objects have the same fields with the same values, but for those that are named. */
-function sameExcept(part: string, fields: readonly string[]): string {
-  const [now, before] = [`dyn(object${part})`, `dyn(oldObject${part})`];
-  const skipped = `k in [${fields.map((field) => `'${field}'`).join(', ')}]`;
-  return [
-    `${now}.all(k, ${skipped} || (k in ${before} && ${now}[k] == ${before}[k]))`,
-    `${before}.all(k, ${skipped} || k in ${now})`,
-  ].join(' && ');
-}
-
 const holderOf = (object: string) =>
   `(has(${object}.spec) && has(${object}.spec.holderIdentity) ? ${object}.spec.holderIdentity : '')`;
 
@@ -52,9 +42,6 @@ function sameMapExcept(mapOf: (object: string) => string, key: string): string {
     `${before}.all(k, k == '${key}' || k in ${now})`,
   ].join(' && ');
 }
-
-const others = (object: string) =>
-  `(has(${object}.status.conditions) ? ${object}.status.conditions.filter(c, c.type != '${NODE_CONDITION}') : [])`;
 
 const policies: readonly Policy[] = [
   {
@@ -134,7 +121,7 @@ const policies: readonly Policy[] = [
         why: "'the agent may not write Node ' + object.metadata.name",
       },
       {
-        expression: `${others('object')} == ${others('oldObject')}`,
+        expression: `${conditionsBut('object', NODE_CONDITION)} == ${conditionsBut('oldObject', NODE_CONDITION)}`,
         why: `'of the conditions of its Node, the agent may only write ${NODE_CONDITION}'`,
       },
       {
@@ -182,7 +169,6 @@ const policies: readonly Policy[] = [
   },
 ];
 
-const USER = `system:serviceaccount:${NAMESPACE}:${AGENT_ACCOUNT}`;
 const CLAIM = `request.userInfo.extra['${NODE_NAME_CLAIM}']`;
 const node: Expression = {
   name: 'node',
@@ -196,7 +182,7 @@ export const agentPolicies: readonly ManifestDocument[] = policies.flatMap(
       ...policy,
       name: `${AGENT_ACCOUNT}-${name}`,
       failurePolicy: 'Fail',
-      matchConditions: [{ name: 'agent', expression: `request.userInfo.username == '${USER}'` }],
+      matchConditions: [{ name: 'agent', expression: isAccount(AGENT_ACCOUNT) }],
       variables: [node, ...variables],
       validations: [
         {

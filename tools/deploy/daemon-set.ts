@@ -1,11 +1,9 @@
 import { AGENT_ACCOUNT, NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
-
-/** No such registry exists: docs/install.md says how to set the image. */
-export const deployedImage = (version: string) => `registry.example/kubediag:${version}`;
+import { deployedImage, fieldRef, POD_ENVIRONMENT, probe, withoutRights } from './pod-parts.ts';
 
 const POLICY = 'kubediag-executor';
-const PORT = 8090;
+export const AGENT_PORT = 8090;
 const AGENT_USER = 10_090;
 const SOCKET_DIRECTORY = '/run/kubediag';
 const SOCKET = `${SOCKET_DIRECTORY}/executor.sock`;
@@ -40,49 +38,29 @@ const supervised = (...args: readonly string[]) => ({
   command: ['/bin/sh', '-c', SUPERVISE, 'supervise', 'kubediag', ...args],
 });
 
-const fieldRef = (name: string, fieldPath: string) => ({
-  name,
-  valueFrom: { fieldRef: { fieldPath } },
-});
-
-const ENVIRONMENT = [
-  fieldRef('NODE_NAME', 'spec.nodeName'),
-  fieldRef('POD_NAME', 'metadata.name'),
-  fieldRef('POD_NAMESPACE', 'metadata.namespace'),
-  // glibc gives every thread a heap of its own, and frees little of it: 3 MB more in each process.
-  { name: 'MALLOC_ARENA_MAX', value: '1' },
-];
-
-const probe = (path: string) => ({
-  httpGet: { path, port: 'http' },
-  periodSeconds: 10,
-  timeoutSeconds: 5,
-});
+const ENVIRONMENT = [fieldRef('NODE_NAME', 'spec.nodeName'), ...POD_ENVIRONMENT];
 
 function agent(version: string): object {
   return {
     name: 'agent',
     image: deployedImage(version),
-    ...supervised('agent', '--node-name=$(NODE_NAME)', `--socket=${SOCKET}`, `--listen=:${PORT}`),
+    ...supervised(
+      'agent',
+      '--node-name=$(NODE_NAME)',
+      `--socket=${SOCKET}`,
+      `--listen=:${AGENT_PORT}`,
+    ),
     // Without these, glibc retains the memory of large results: 20 MB more at the peak.
     env: [
       ...ENVIRONMENT,
       { name: 'MALLOC_MMAP_THRESHOLD_', value: '65536' },
       { name: 'MALLOC_TRIM_THRESHOLD_', value: '131072' },
     ],
-    ports: [{ name: 'http', containerPort: PORT }],
+    ports: [{ name: 'http', containerPort: AGENT_PORT }],
     readinessProbe: probe('/readyz'),
     livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, failureThreshold: 6 },
     resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '128Mi' } },
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: AGENT_USER,
-      runAsGroup: AGENT_USER,
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: withoutRights(AGENT_USER),
     volumeMounts: [
       { name: 'socket', mountPath: SOCKET_DIRECTORY },
       { name: 'token', mountPath: TOKEN_DIRECTORY, readOnly: true },
@@ -168,7 +146,7 @@ profilers: Deny
 servers: []
 `;
 
-const SELECTOR = { 'app.kubernetes.io/name': AGENT_ACCOUNT };
+export const AGENT_SELECTOR = { 'app.kubernetes.io/name': AGENT_ACCOUNT };
 
 /** The policy of the executors, and the pod that runs on every node. */
 export const daemonSet = (version: string): readonly ManifestDocument[] => [
@@ -190,13 +168,17 @@ export const daemonSet = (version: string): readonly ManifestDocument[] => [
     object: {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
-      metadata: { name: AGENT_ACCOUNT, namespace: NAMESPACE, labels: { ...LABELS, ...SELECTOR } },
+      metadata: {
+        name: AGENT_ACCOUNT,
+        namespace: NAMESPACE,
+        labels: { ...LABELS, ...AGENT_SELECTOR },
+      },
       spec: {
-        selector: { matchLabels: SELECTOR },
+        selector: { matchLabels: AGENT_SELECTOR },
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
         template: {
           metadata: {
-            labels: { ...LABELS, ...SELECTOR },
+            labels: { ...LABELS, ...AGENT_SELECTOR },
             annotations: {
               'kubectl.kubernetes.io/default-container': 'agent',
               // Before v1.30 a pod has no field appArmorProfile.

@@ -7,7 +7,7 @@ import { imageArchive } from '../../lab/runtime/image-archive.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { WrittenEntry } from '../../src/lib/std/tar.ts';
 import { type Missing, type UnpackedPackages, unpackedPackages } from '../debian-packages.ts';
-import { deployedImage } from '../deploy/daemon-set.ts';
+import { deployedImage } from '../deploy/pod-parts.ts';
 
 /** That of the manifest too: what was imported under it is not pulled. */
 export const KUBEDIAG_IMAGE = `kubediag.test/kubediag:${packageFile.version}`;

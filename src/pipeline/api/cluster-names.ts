@@ -40,3 +40,19 @@ export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGER = 'kubediag';
 /** The hash of the spec that the controller wrote: another spec is the change of a person. */
 export const BUILT_IN_HASH = 'diagnosis.kubediag.org/built-in-hash';
+
+/** ClusterRoles for people. */
+export const PEOPLE_ROLES = {
+  view: 'kubediag-view',
+  diagnose: 'kubediag-diagnose',
+  diagnoseNodes: 'kubediag-diagnose-nodes',
+  recover: 'kubediag-recover',
+  approve: 'kubediag-approve',
+  admin: 'kubediag-admin',
+} as const;
+
+/** The policy that asks for the verbs: without it, RBAC alone decides who may create a Diagnosis. */
+export const AUTHOR_POLICY = 'kubediag-diagnoses';
+
+/** Of a namespace whose pods may read the metrics of the controller. */
+export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';

@@ -1,0 +1,110 @@
+import {
+  AGENT_ACCOUNT,
+  CONTROLLER_LEASE,
+  NAMESPACE,
+  NODE_CONDITION,
+  RECOVERY_POLICY,
+  SLOT_LABEL,
+  SLOT_PREFIX,
+} from '../../src/pipeline/api/cluster-names.ts';
+import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import { EXISTING } from '../../tools/rights/diagnosis-actions.ts';
+import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjects.ts';
+
+/** What the requests of the table of rights need to be there. */
+
+const NODES = ['node-a', 'node-b'];
+
+function pod(name: string, namespace: string, serviceAccountName: string, nodeName: string) {
+  const containers = [{ name: 'main', image: 'none' }];
+  const spec = { serviceAccountName, nodeName, containers };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec };
+}
+
+function diagnosis(name: string, spec: object) {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Diagnosis',
+    metadata: { name, namespace: TEAM },
+    spec: { operationSet: 'set', recovery: 'Approval', ...spec },
+  };
+}
+
+function lease(name: string, holderIdentity: string, labels: object = {}) {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: NAMESPACE, labels },
+    spec: { holderIdentity },
+  };
+}
+
+const slot = { [SLOT_LABEL]: '' };
+
+const accounts = [TEAM, OTHER_TEAM].map((namespace) => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'default', namespace },
+}));
+
+/** In this order. */
+export const neededObjects: readonly object[] = [
+  ...[TEAM, OTHER_TEAM].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  })),
+  ...accounts,
+  ...NODES.flatMap((name) => [
+    { apiVersion: 'v1', kind: 'Node', metadata: { name } },
+    { apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name } },
+    lease(name, name),
+  ]),
+  lease(CONTROLLER_LEASE, ''),
+  lease(`${SLOT_PREFIX}0`, '', slot),
+  lease(`${SLOT_PREFIX}1`, 'node-b', slot),
+  pod('agent-a', NAMESPACE, AGENT_ACCOUNT, 'node-a'),
+  pod('web', TEAM, 'default', 'node-a'),
+  pod('web', OTHER_TEAM, 'default', 'node-a'),
+  diagnosis(EXISTING.waiting, { podReference: { namespace: TEAM, name: 'web' } }),
+  diagnosis(EXISTING.onNodeA, { nodeName: 'node-a', approvedPlan: 'first' }),
+  diagnosis(EXISTING.onNodeB, { nodeName: 'node-b', approvedPlan: 'first' }),
+  {
+    apiVersion: API_VERSION,
+    kind: 'RecoveryPolicy',
+    metadata: { name: RECOVERY_POLICY },
+    spec: { paused: true },
+  },
+];
+
+/** As the kubelet and an agent write them. */
+export const nodeConditions = {
+  status: {
+    conditions: ['Ready', NODE_CONDITION].map((type) => ({
+      type,
+      status: 'True',
+      reason: 'Tried',
+    })),
+  },
+};
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+function binding(user: string, role: string, namespace?: string): object {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: { name: `${user}-${role}`, ...(namespace === undefined ? {} : { namespace }) },
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
+  };
+}
+
+/** A person has the id of the subject as a name. */
+export const bindings: readonly object[] = subjectIds.flatMap((id) => {
+  const { inTeam, inCluster } = rolesOf(id);
+  return [
+    ...inTeam.map((role) => binding(id, role, TEAM)),
+    ...inCluster.map((role) => binding(id, role)),
+  ];
+});

@@ -1,0 +1,47 @@
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { TriedRequest } from '../../tools/rights/rights-table.ts';
+import type { ApiServer } from './api-server.ts';
+
+/** Who sends a request: somebody with a token, a person whom an administrator impersonates, or nobody. */
+export type Sender = { readonly token: string } | { readonly user: string } | 'anonymous';
+
+interface Answer {
+  readonly code: number;
+  readonly body: string;
+}
+
+/** Sends a request that the API server checks completely. It stores nothing. */
+export async function requestAs(
+  api: ApiServer,
+  sender: Sender,
+  { method, path, body, isStrategic = false }: TriedRequest,
+): Promise<Answer> {
+  const { ca, cert, key } = api.credentials;
+  const isImpersonated = sender !== 'anonymous' && 'user' in sender;
+  const url = new URL(path, api.server);
+  if (method !== 'GET') url.searchParams.set('dryRun', 'All');
+  const sent = body === undefined ? '' : JSON.stringify(body);
+  const merge = isStrategic ? 'strategic-merge' : 'merge';
+  const headers = {
+    'Content-Type': method === 'PATCH' ? `application/${merge}-patch+json` : 'application/json',
+    'Content-Length': Buffer.byteLength(sent),
+    ...(isImpersonated
+      ? { 'Impersonate-User': sender.user, 'Impersonate-Group': 'system:authenticated' }
+      : {}),
+    ...(sender !== 'anonymous' && 'token' in sender
+      ? { Authorization: `Bearer ${sender.token}` }
+      : {}),
+  };
+  return new Promise((resolve, reject) => {
+    const options = { method, headers, ca, agent: false, ...(isImpersonated ? { cert, key } : {}) };
+    const call = request(url, options, (response) => {
+      text(response).then(
+        (answered) => resolve({ code: response.statusCode ?? 0, body: answered }),
+        reject,
+      );
+    });
+    call.on('error', reject);
+    call.end(sent);
+  });
+}

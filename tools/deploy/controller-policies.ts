@@ -1,0 +1,135 @@
+import {
+  CONTROLLER_ACCOUNT,
+  CONTROLLER_LEASE,
+  CONTROLLER_REPORTER,
+  NODE_CONDITION,
+  PARENT_LABEL,
+  SLOT_PREFIX,
+} from '../../src/pipeline/api/cluster-names.ts';
+import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
+import { policyDocuments } from './admission-policy.ts';
+import { conditionsBut, isAccount, sameExcept } from './cel.ts';
+import type { ManifestDocument } from './manifest-document.ts';
+
+interface Policy {
+  readonly name: string;
+  readonly comment: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resources: readonly string[];
+  /** The message follows "the controller may ". */
+  readonly validations: readonly { readonly expression: string; readonly only: string }[];
+}
+
+const PROCESSOR = 'object.spec.processor';
+const holderOf = (object: string) =>
+  `(has(${object}.spec.holderIdentity) ? ${object}.spec.holderIdentity : '')`;
+
+const policies: readonly Policy[] = [
+  {
+    name: 'diagnoses',
+    comment:
+      'The controller creates Diagnoses for the nodes of another one, and gives a node to a Diagnosis that has\n' +
+      'none.',
+    group: GROUP,
+    version: VERSION,
+    resources: ['diagnoses'],
+    validations: [
+      {
+        expression: `oldObject != null || has(object.metadata.labels) && '${PARENT_LABEL}' in object.metadata.labels && has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'Diagnosis' && o.uid == object.metadata.labels['${PARENT_LABEL}'])`,
+        only: 'only create Diagnoses that belong to another one',
+      },
+      {
+        expression: `oldObject == null || (${sameExcept('.spec', ['nodeName', 'cancel', 'suspend'])})`,
+        only: 'only set nodeName, cancel and suspend of a Diagnosis',
+      },
+    ],
+  },
+  {
+    name: 'operations',
+    comment:
+      'The controller creates the built-in Operations. One with a script, a function or a server of its own\n' +
+      'would run what the agents do not bring along.',
+    group: GROUP,
+    version: VERSION,
+    resources: ['operations'],
+    validations: [
+      {
+        expression: [
+          `!has(${PROCESSOR}.scriptRunner) && !has(${PROCESSOR}.function)`,
+          `!has(${PROCESSOR}.externalIP) && !has(${PROCESSOR}.externalAddress)`,
+          `(!has(${PROCESSOR}.httpServer) || !has(${PROCESSOR}.httpServer.address))`,
+        ].join(' && '),
+        only: 'only write Operations with a built-in processor',
+      },
+    ],
+  },
+  {
+    name: 'leases',
+    comment:
+      'The controller renews its own Lease, and creates those that limit recoveries. It holds none of these:\n' +
+      'only an agent does, for its node.',
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    resources: ['leases'],
+    validations: [
+      {
+        expression: `object.metadata.name == '${CONTROLLER_LEASE}' || object.metadata.name.startsWith('${SLOT_PREFIX}')`,
+        only: `only write the Lease ${CONTROLLER_LEASE} and those for recovery`,
+      },
+      {
+        expression: `object.metadata.name == '${CONTROLLER_LEASE}' || ${holderOf('object')} == '' || oldObject != null && ${holderOf('object')} == ${holderOf('oldObject')}`,
+        only: 'only free a Lease for recovery, not take one',
+      },
+    ],
+  },
+  {
+    name: 'nodes',
+    comment: `Of a Node, the controller removes the condition ${NODE_CONDITION} when there is no agent any more.`,
+    group: '',
+    version: 'v1',
+    resources: ['nodes/status'],
+    validations: [
+      {
+        expression: [
+          'oldObject != null',
+          `${conditionsBut('object', NODE_CONDITION)} == ${conditionsBut('oldObject', NODE_CONDITION)}`,
+          `!(has(object.status.conditions) && object.status.conditions.exists(c, c.type == '${NODE_CONDITION}'))`,
+          sameExcept('', ['metadata', 'status']),
+          sameExcept('.metadata', ['managedFields']),
+          sameExcept('.status', ['conditions']),
+        ].join(' && '),
+        only: `only remove the condition ${NODE_CONDITION} of a Node`,
+      },
+    ],
+  },
+  {
+    name: 'events',
+    comment: 'The controller reports Events in its own name.',
+    group: 'events.k8s.io',
+    version: 'v1',
+    resources: ['events'],
+    validations: [
+      {
+        expression: `object.reportingController == '${CONTROLLER_REPORTER}'`,
+        only: `only write Events whose reportingController is ${CONTROLLER_REPORTER}`,
+      },
+    ],
+  },
+];
+
+/** By which somebody with the token of the controller can do little more than the controller does. */
+export const controllerPolicies: readonly ManifestDocument[] = policies.flatMap(
+  ({ name, validations, ...policy }) =>
+    policyDocuments({
+      ...policy,
+      name: `${CONTROLLER_ACCOUNT}-${name}`,
+      failurePolicy: 'Fail',
+      matchConditions: [{ name: 'controller', expression: isAccount(CONTROLLER_ACCOUNT) }],
+      validations: validations.map(({ expression, only }) => ({
+        expression,
+        message: `the controller may ${only}`,
+        reason: 'Forbidden' as const,
+      })),
+    }),
+);

@@ -1,0 +1,112 @@
+import { AUTHOR_POLICY, PARENT_LABEL, VERBS } from '../../src/pipeline/api/cluster-names.ts';
+import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
+import { type AdmissionPolicy, policyDocuments } from './admission-policy.ts';
+import type { ManifestDocument } from './manifest-document.ts';
+
+const ours = `authorizer.group('${GROUP}')`;
+const inNamespace = (verb: string) =>
+  `${ours}.resource('diagnoses').namespace(request.namespace).check('${verb}').allowed()`;
+
+/** In the spec of the object or of the old one: what is absent and what is empty mean the same. */
+const textOf = (object: string, field: string) =>
+  `has(${object}.spec.${field}) ? ${object}.spec.${field} : ''`;
+const before = (expression: string) => `variables.isNew ? '' : (${expression})`;
+
+const PARENT = `metadata.labels['${PARENT_LABEL}']`;
+const parentOf = (object: string) =>
+  `has(${object}.metadata.labels) && '${PARENT_LABEL}' in ${object}.metadata.labels ? ${object}.${PARENT} : ''`;
+
+const needs = (verb: string, resource: string) => `' (the verb "${verb}" on ${resource}.${GROUP})'`;
+
+/** The condition under which no verb is needed, the verb, and the message: "user USER may not ...: FIX". */
+function asked(isHarmless: string, mayDo: string, what: string, verb: string, fix: string) {
+  const messageExpression = `'user ' + request.userInfo.username + ' may not ' + ${what} + ${verb} + ': ${fix}'`;
+  return {
+    expression: `${isHarmless} || ${mayDo}`,
+    messageExpression,
+    reason: 'Forbidden' as const,
+  };
+}
+
+const NAMESPACE = "' in namespace ' + request.namespace";
+const ON_NODES = needs(VERBS.diagnose, 'nodes');
+
+/**
+ * Only what is new or changed is compared: who may update a Diagnosis can still label, cancel or suspend
+ * every one. What a Diagnosis is about cannot change: rules of the CRD.
+ */
+const policy: AdmissionPolicy = {
+  name: AUTHOR_POLICY,
+  comment:
+    'Who may create Diagnoses needs a further right for what can do harm to others. RBAC has no word for a\n' +
+    'field, so this policy asks it for verbs of our own: recover, approve, diagnose. See docs/rights.md.',
+  group: GROUP,
+  version: VERSION,
+  resources: ['diagnoses'],
+  failurePolicy: 'Fail',
+  variables: [
+    { name: 'isNew', expression: 'oldObject == null' },
+    { name: 'plan', expression: textOf('object', 'approvedPlan') },
+    { name: 'oldPlan', expression: before(textOf('oldObject', 'approvedPlan')) },
+    { name: 'nodeName', expression: textOf('object', 'nodeName') },
+    { name: 'oldNodeName', expression: before(textOf('oldObject', 'nodeName')) },
+    { name: 'parent', expression: parentOf('object') },
+    { name: 'oldParent', expression: before(parentOf('oldObject')) },
+    { name: 'mayRecover', expression: inNamespace(VERBS.recover) },
+    { name: 'mayApprove', expression: inNamespace(VERBS.approve) },
+    {
+      name: 'mayDiagnoseNodes',
+      expression: `${ours}.resource('nodes').check('${VERBS.diagnose}').allowed()`,
+    },
+  ],
+  validations: [
+    asked(
+      "!variables.isNew || has(object.spec.recovery) && object.spec.recovery != 'Automatic' || has(object.spec.dryRun) && object.spec.dryRun",
+      'variables.mayRecover',
+      `'let a Diagnosis repair nodes on its own' + ${NAMESPACE}`,
+      needs(VERBS.recover, 'diagnoses'),
+      'set spec.recovery to Approval or Never',
+    ),
+    // To withdraw an approval needs no right.
+    asked(
+      "variables.plan == '' || variables.plan == variables.oldPlan",
+      'variables.mayApprove',
+      `'approve a plan' + ${NAMESPACE}`,
+      needs(VERBS.approve, 'diagnoses'),
+      'leave spec.approvedPlan out and ask somebody who may approve it',
+    ),
+    // Also beside a podReference, also later: the controller finds the node of a pod.
+    asked(
+      'variables.nodeName == variables.oldNodeName',
+      'variables.mayDiagnoseNodes',
+      "'choose the node of a Diagnosis'",
+      ON_NODES,
+      'set spec.podReference to a pod of this namespace and leave spec.nodeName out',
+    ),
+    asked(
+      '!variables.isNew || !has(object.spec.targetSelector)',
+      'variables.mayDiagnoseNodes',
+      "'select the nodes of a Diagnosis'",
+      ON_NODES,
+      'set spec.podReference to a pod of this namespace in place of spec.targetSelector',
+    ),
+    asked(
+      '!variables.isNew || !has(object.spec.podReference) || object.spec.podReference.namespace == request.namespace',
+      'variables.mayDiagnoseNodes',
+      "'diagnose a pod of another namespace'",
+      ON_NODES,
+      'create the Diagnosis in the namespace of the pod',
+    ),
+    // The parent would count a Diagnosis that is not its own.
+    asked(
+      'variables.parent == variables.oldParent',
+      'variables.mayDiagnoseNodes',
+      `'change the label ${PARENT_LABEL}'`,
+      ON_NODES,
+      'only the controller sets it',
+    ),
+  ],
+};
+
+/** By which nobody does through a Diagnosis what they could not do themselves. */
+export const diagnosisPolicy: readonly ManifestDocument[] = policyDocuments(policy);

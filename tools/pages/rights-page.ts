@@ -1,0 +1,22 @@
+import { rightsTable } from '../rights/rights-table.ts';
+import { subjectIds, subjects } from '../rights/subjects.ts';
+import { tableOf } from './markdown.ts';
+
+/** docs/reference/rights.md: who may do what on a cluster. A test tries every cell. */
+export function rightsPage(): string {
+  const people = subjectIds.map((id) => [subjects[id].title, subjects[id].what]);
+  const groups = rightsTable.map(({ title, actions }) => {
+    const rows = actions.map(({ what, may }) => [
+      what,
+      ...subjectIds.map((id) => (may.includes(id) ? 'yes' : '')),
+    ]);
+    return `## ${title}\n\n${tableOf(['', ...subjectIds.map((id) => subjects[id].title)], rows)}`;
+  });
+  return [
+    '# Who may do what\n',
+    'With the objects of `deploy/kubediag.yaml` and nothing else. `test/cluster/rights.apiserver.test.ts` sends a request\n' +
+      'to a real API server for every cell. [Rights](../rights.md) says why.\n',
+    tableOf(['', 'is'], people),
+    ...groups,
+  ].join('\n');
+}

@@ -1,0 +1,26 @@
+import { clusterActions } from './cluster-actions.ts';
+import { diagnosisActions } from './diagnosis-actions.ts';
+import type { SubjectId } from './subjects.ts';
+
+/** A request to the API server, which is only tried: nothing is stored. */
+export interface TriedRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  /** Of a PATCH: a merge patch, or a strategic one where conditions are merged by their type. */
+  readonly body?: object;
+  readonly isStrategic?: boolean;
+}
+
+export interface Action {
+  readonly what: string;
+  readonly request: TriedRequest;
+  readonly may: readonly SubjectId[];
+}
+
+export interface ActionGroup {
+  readonly title: string;
+  readonly actions: readonly Action[];
+}
+
+/** What everybody may and may not do: docs/reference/rights.md shows it, a test tries every cell. */
+export const rightsTable: readonly ActionGroup[] = [...diagnosisActions, ...clusterActions];
