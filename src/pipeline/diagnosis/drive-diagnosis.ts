@@ -21,19 +21,13 @@ import { keyOf } from '../store/stored-object.ts';
 import { waitingFor, waitsForApproval, withOtherApproval } from './approval.ts';
 import { type Assignment, hashOf, isAssigned } from './assign.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
+import { JOURNAL_RETRY_MS } from './limits.ts';
+import { isUnsettled, withMissingActions, withoutLost } from './missing-actions.ts';
 import type { SeenOperation } from './operation-lookup.ts';
 import { purposeOf } from './purpose.ts';
 import { isUnstorable, storeResult } from './store-result.ts';
-
 import { askAgainAt, restMs } from './time-left.ts';
-import {
-  reportBegun,
-  reportRetry,
-  whyInvalid,
-  withMissingActions,
-  writeFailure,
-  written,
-} from './write-status.ts';
+import { reportBegun, reportRetry, whyInvalid, writeFailure, written } from './write-status.ts';
 
 /**
  * Drives one Diagnosis until it ends or has to wait. The checkpoint is stored before its step runs; the
@@ -169,9 +163,7 @@ class Drive {
       // A Diagnosis that had ended before stays as it is.
       const isNew = !hasEnded || status.phase !== (before as DiagnosisStatus).phase;
       if (isNew) status = { ...status, observedGeneration: metadata.generation };
-      if (hasEnded && isNew)
-        status = await withMissingActions(status, metadata, set, this.#context);
-      if (hasEnded) return { kind: 'ended', spec, status, hash };
+      if (hasEnded) return this.#ended(object, { spec, status, hash }, set, isNew);
       const approval = waitsForApproval(spec, status);
       if (decision.kind !== 'wait' && approval) status = withOtherApproval(spec, status, now);
       const why = decision.kind === 'wait' ? decision.why : approval;
@@ -185,6 +177,24 @@ class Drive {
       const { processor } = operation;
       return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
     }
+  }
+
+  /** Lists what an interrupted step, or one whose agent was lost, had done to the node. */
+  async #ended(
+    object: StoredObject,
+    ending: Assignment & Pick<Next, 'status'>,
+    set: SeenSet,
+    isNew: boolean,
+  ): Promise<Next> {
+    if (!isNew && !isUnsettled(object)) return { kind: 'ended', ...ending };
+    const now = this.#now();
+    const listed = await withMissingActions(ending.status, object.metadata, set, this.#context);
+    if (!listed.isKnown && !isNew) {
+      const againAt = now.getTime() + JOURNAL_RETRY_MS;
+      return { kind: 'waits', why: 'the journal of the node', againAt, ...ending };
+    }
+    const status = withoutLost(listed.status, ending.spec.nodeName ?? '', now);
+    return { kind: 'ended', ...ending, status };
   }
 
   async #seenPod(pod: PodReference, leftMs: number): Promise<SeenPod> {

@@ -32,6 +32,9 @@ export const LARGE_STEPS_MAX = 100;
 /** In addition, Diagnoses whose end only has to be written: they do not wait for steps of others. */
 export const OVERDUE_MAX = 100;
 
+/** An agent asks again for the actions of a Diagnosis that ended while it was away: each is a read of a file. */
+export const JOURNAL_RETRY_MS = 30_000;
+
 /** The longest timer of Node; a longer wait takes several. */
 export const TIMER_MAX_MS = 2_147_483_647;
 

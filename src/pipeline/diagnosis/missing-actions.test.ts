@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
+import { Runner } from './runner.ts';
 
 const REPORTED = {
   kind: 'unmount',
@@ -77,4 +79,100 @@ test('does not read the journal before the first step, nor for a step that anoth
   });
   await shared.drive();
   expect(await shared.status()).toMatchObject({ phase: 'Failed' });
+});
+
+const AGENT_LOST = { type: 'AgentLost', status: 'True', reason: 'AgentLost', message: 'lost' };
+const NOT_RUN_AGAIN = ['a', 'b'];
+
+/** As a controller ends it while its agent is lost. */
+async function endedByController(walk: SyntheticWalk): Promise<void> {
+  const object = await walk.stored();
+  const failed = { ...AGENT_LOST, type: 'Failed' };
+  const status = { ...object.status, phase: 'Failed', conditions: [AGENT_LOST, failed] };
+  await walk.store.updateStatus({ ...object, status });
+}
+
+function runnerOf(walk: SyntheticWalk): { readonly stop: () => Promise<void> } {
+  const shutdown = new AbortController();
+  const running = new Runner({ ...walk.context, shutdown: shutdown.signal }).run();
+  return {
+    stop: async () => {
+      shutdown.abort();
+      await running;
+    },
+  };
+}
+
+const SETTLED = {
+  phase: 'Failed',
+  conditions: [
+    { type: 'AgentLost', status: 'False', reason: 'AgentReturned' },
+    { type: 'Failed', status: 'True', reason: 'AgentLost' },
+  ],
+  actions: [REPORTED],
+};
+
+test('an agent that starts again adds what it had done before a controller ended its Diagnosis', async () => {
+  const { walk, asked } = await brokenOff();
+  await endedByController(walk);
+  const agent = runnerOf(walk);
+  await expect.poll(() => walk.status()).toMatchObject(SETTLED);
+  await agent.stop();
+  const { resourceVersion } = (await walk.stored()).metadata;
+  // Nothing is left to do for the next one.
+  const next = runnerOf(walk);
+  await sleep(100);
+  await next.stop();
+  expect((await walk.stored()).metadata.resourceVersion).toBe(resourceVersion);
+  expect(asked).toHaveLength(1);
+  expect(walk.ran).toEqual(NOT_RUN_AGAIN);
+});
+
+test('an agent whose step ran while a controller ended its Diagnosis adds what that step has done', async () => {
+  const walk = await walkOf('ab');
+  const isAborted = Promise.withResolvers<void>();
+  walk.acts.set('b', async ({ stop }) => {
+    await endedByController(walk);
+    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+    isAborted.resolve();
+    return { succeeded: true, results: { b: 'done' }, record: { actions: [REPORTED] } };
+  });
+  walk.earlierActionsFor = async () => ({ isKnown: true, record: { actions: [REPORTED] } });
+  const agent = runnerOf(walk);
+  // It need not run to its end.
+  await isAborted.promise;
+  await expect.poll(() => walk.status()).toMatchObject(SETTLED);
+  expect(walk.ran).toEqual(NOT_RUN_AGAIN);
+  expect((await walk.status()).operationResults).toEqual({ a: 'done' });
+  await agent.stop();
+});
+
+test('an agent asks again while the journal is unknown, and says so', async () => {
+  const { walk } = await brokenOff();
+  await endedByController(walk);
+  walk.earlierActionsFor = async () => ({ isKnown: false, why: 'no executor' });
+  const driven = await walk.drive();
+  expect(driven).toMatchObject({ state: 'waits' });
+  expect((await walk.status()).conditions).toMatchObject([{ status: 'True' }, {}]);
+  expect(walk.errors).toEqual([expect.stringContaining('no executor')]);
+  walk.earlierActionsFor = async () => ({ isKnown: true, record: {} });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect((await walk.status()).conditions).toMatchObject([{ reason: 'AgentReturned' }, {}]);
+});
+
+test('an agent that was lost and ends its Diagnosis itself takes the condition back', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    const object = await walk.stored();
+    const { conditions = [] } = await walk.status();
+    const status = { ...object.status, conditions: [...conditions, AGENT_LOST] };
+    await walk.store.updateStatus({ ...object, status });
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  const { phase, conditions } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(conditions).toContainEqual(
+    expect.objectContaining({ type: 'AgentLost', status: 'False', reason: 'AgentReturned' }),
+  );
 });

@@ -7,6 +7,7 @@ import { keyOf } from '../store/stored-object.ts';
 import { driveDiagnosis } from './drive-diagnosis.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
 import { IN_FLIGHT_MAX, OVERDUE_MAX } from './limits.ts';
+import { isUnsettled } from './missing-actions.ts';
 import { hasEnded, overdueAt, retentionMs, timerMs } from './time-left.ts';
 import { failOnDefect, isUnobserved, observeEnded } from './write-status.ts';
 
@@ -135,7 +136,7 @@ export class Runner {
   #isConcerning(object: StoredObject): boolean {
     if (this.#entries.has(idOf(keyOf(object)))) return true;
     if (this.#isElsewhere(object)) return false;
-    if (!hasEnded(object) || isUnobserved(object)) return true;
+    if (!hasEnded(object) || isUnobserved(object) || isUnsettled(object)) return true;
     return this.#retentionMs(object) !== undefined;
   }
 
@@ -166,13 +167,14 @@ export class Runner {
     }
     this.#entries.set(id, entry);
     const { cancel } = object.spec as DiagnosisSpec;
-    if (entry.running && (entry.uid !== uid || cancel)) entry.running.abort();
+    const isOver = entry.uid !== uid || cancel || hasEnded(object);
+    if (isOver) entry.running?.abort();
     entry.uid = uid;
     entry.overdueAt = overdueAt(object);
     const isOwnWrite = entry.written.delete(resourceVersion);
     if (entry.running && !isOwnWrite) entry.unseen.add(resourceVersion);
     if (entry.running) return;
-    if (hasEnded(object)) this.#retainEnded(entry, object);
+    if (hasEnded(object) && !isUnsettled(object)) this.#retainEnded(entry, object);
     else if (!isOwnWrite || this.#queue.has(entry)) this.#enqueue(entry);
   }
 

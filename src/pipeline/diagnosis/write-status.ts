@@ -4,7 +4,6 @@ import { messageOf } from '../../lib/std/message-of.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { CONDITION_REASONS } from '../api/reasons.ts';
 import { failedFor, isTrue, timeText, withReason } from '../graph/conditions.ts';
-import type { SeenSet } from '../graph/decide-next.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { withResult } from '../graph/result-of.ts';
 import type { Retry } from '../steps/run-http.ts';
@@ -14,9 +13,7 @@ import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { keyOf, nameOf } from '../store/stored-object.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
-import { purposeOf } from './purpose.ts';
 import { hasEnded } from './time-left.ts';
-import { withRecord } from './with-record.ts';
 
 /** Repeats a write while the error is temporary. */
 export async function written(
@@ -134,33 +131,4 @@ export function isAtSameStep(one: StoredObject, other: StoredObject): boolean {
     left?.checkpoint?.pathIndex === right?.checkpoint?.pathIndex &&
     left?.checkpoint?.nodeIndex === right?.checkpoint?.nodeIndex
   );
-}
-
-/**
- * The status of a Diagnosis that ends by a cancel or its deadline before its current step runs again.
- * If a crash interrupted that step, the status lists what the step had done to the node.
- */
-export async function withMissingActions(
-  status: DiagnosisStatus,
-  metadata: StoredObject['metadata'],
-  set: SeenSet,
-  { earlierActionsFor, onError }: DriverContext,
-): Promise<DiagnosisStatus> {
-  const { checkpoint, steps = [] } = status;
-  if (!earlierActionsFor || !checkpoint || set.state !== 'ready') return status;
-  const node = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex];
-  // It was completed in another path, and its actions are listed.
-  const isReported = steps.some(
-    ({ pathIndex, nodeIndex, outcome }) =>
-      set.paths[pathIndex]?.[nodeIndex]?.id === node?.id && outcome !== 'NotRun',
-  );
-  if (!node || isReported) return status;
-  const earlier = await earlierActionsFor(purposeOf(metadata, node));
-  if (!earlier.isKnown) {
-    const name = `${metadata.namespace}/${metadata.name}`;
-    const what = `Diagnosis ${name}: whether its last step has changed the node is unknown`;
-    onError?.(`${what}: ${earlier.why}; see kubediag journal on the node`);
-    return status;
-  }
-  return withRecord(status, earlier.record);
 }
