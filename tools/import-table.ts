@@ -224,7 +224,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   controller: {
     layer: 'hosts',
     does: 'the controller of a cluster: gives Diagnoses to nodes, and limits repairs',
-    imports: ['std', 'api', 'graph', 'store', 'kube', 'web'],
+    imports: ['std', 'api', 'graph', 'recovery', 'store', 'kube', 'web'],
   },
   kubectl: {
     layer: 'hosts',

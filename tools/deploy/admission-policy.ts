@@ -1,3 +1,4 @@
+import { ADMISSION_POLICIES } from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
 
 export interface AdmissionPolicy {
@@ -29,6 +30,9 @@ export interface Validation {
 /** A ValidatingAdmissionPolicy for creations and changes of some resources, in force everywhere. */
 export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocument[] {
   const { name, comment, group, version, resources, ...rules } = policy;
+  if (!ADMISSION_POLICIES.includes(name)) {
+    throw new Error(`${name}: add it to ADMISSION_POLICIES, so that the controller expects it`);
+  }
   const { failurePolicy, matchConditions = [], variables = [], validations } = rules;
   const [apiVersion, metadata] = ['admissionregistration.k8s.io/v1', { name, labels: LABELS }];
   const operations = ['CREATE', 'UPDATE'];

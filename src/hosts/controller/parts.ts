@@ -4,6 +4,7 @@ import { expired } from './expired/expired.ts';
 import { fanOut } from './fan-out/fan-out.ts';
 import { lost } from './lost/lost.ts';
 import { operationSets } from './operation-sets/operation-sets.ts';
+import { slots } from './slots/slots.ts';
 import { targets } from './targets/targets.ts';
 
 /** What a controller does while it leads. */
@@ -14,4 +15,5 @@ export const PARTS: readonly ControllerPart[] = [
   fanOut,
   lost,
   expired,
+  slots,
 ];

@@ -56,3 +56,16 @@ export const AUTHOR_POLICY = 'kubediag-diagnoses';
 
 /** Of a namespace whose pods may read the metrics of the controller. */
 export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';
+
+/** The ValidatingAdmissionPolicies of deploy/kubediag.yaml; the binding of each has its name. */
+export const ADMISSION_POLICIES: readonly string[] = [
+  ...['diagnoses', 'nodereports', 'leases', 'nodes', 'events'].map(
+    (at) => `${AGENT_ACCOUNT}-${at}`,
+  ),
+  ...['diagnoses', 'operations', 'leases', 'nodes', 'events'].map(
+    (at) => `${CONTROLLER_ACCOUNT}-${at}`,
+  ),
+  AUTHOR_POLICY,
+  'kubediag-operationsets',
+  'kubediag-operations',
+];

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { decideRights, type SeenPolicies } from './decide-rights.ts';
+
+const NAMES = ['a', 'b'];
+const policies = NAMES.map((name) => ({ metadata: { name } }));
+const binding = (name: string, spec: object = {}) => ({
+  metadata: { name },
+  spec: {
+    ...{ policyName: name, validationActions: ['Deny'] },
+    matchResources: { namespaceSelector: {}, objectSelector: {}, matchPolicy: 'Equivalent' },
+    ...spec,
+  },
+});
+const bindings = NAMES.map((name) => binding(name));
+
+function decided(seen: object = {}) {
+  const listed: SeenPolicies = { state: 'listed', policies, bindings };
+  return decideRights({ ...listed, ...seen }, NAMES);
+}
+
+test('all policies with bindings that deny', () => {
+  expect(decided()).toEqual({
+    type: 'RightsEnforced',
+    status: 'True',
+    reason: 'PoliciesInForce',
+    message: 'All 2 admission policies of KubeDiag are in force',
+  });
+});
+
+const narrowed = { namespaceSelector: { matchLabels: { a: 'b' } } };
+const notDenying = 'ValidatingAdmissionPolicyBinding b does not deny every request';
+
+test.each([
+  ['no policy', { policies: policies.slice(1) }, 'ValidatingAdmissionPolicy a is missing'],
+  ['no binding', { bindings: bindings.slice(1) }, 'ValidatingAdmissionPolicyBinding a is missing'],
+  [
+    'Audit',
+    { bindings: [bindings[0], binding('b', { validationActions: ['Audit'] })] },
+    notDenying,
+  ],
+  ['other policy', { bindings: [bindings[0], binding('b', { policyName: 'c' })] }, notDenying],
+  ['narrowed', { bindings: [bindings[0], binding('b', { matchResources: narrowed })] }, notDenying],
+])('rights are not enforced: %s', (_, seen, message) => {
+  const condition = decided(seen);
+  expect(condition).toMatchObject({ status: 'False', reason: 'PoliciesMissing' });
+  expect(condition.message).toContain(message);
+  expect(condition.message).toContain('apply deploy/kubediag.yaml again');
+});
+
+test('an API server that has no such policies', () => {
+  const condition = decided({ state: 'not-served', version: 'v1.29.0' });
+  expect(condition).toMatchObject({ status: 'False', reason: 'PoliciesNotServed' });
+  expect(condition.message).toMatch(/^API server v1[.]29[.]0 has no .*v1[.]30.*RBAC alone/);
+});
+
+test('what cannot be read is unknown', () => {
+  const condition = decided({ state: 'unknown', why: 'GET /x: forbidden' });
+  expect(condition).toMatchObject({ status: 'Unknown', reason: 'PoliciesUnknown' });
+  expect(condition.message).toContain('GET /x: forbidden');
+});

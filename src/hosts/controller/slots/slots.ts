@@ -1,0 +1,218 @@
+import { fieldAt, isObject, numberAt, textAt } from '../../../lib/std/json.ts';
+import {
+  ADMISSION_POLICIES,
+  MANAGED_BY_LABEL,
+  MANAGER,
+  RECOVERY_POLICY,
+  SLOT_LABEL,
+} from '../../../pipeline/api/cluster-names.ts';
+import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
+import { recoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
+import { collectionAt } from '../../../pipeline/kube/collection.ts';
+import { Informer } from '../../../pipeline/kube/informer.ts';
+import { objectAt } from '../../../pipeline/kube/objects.ts';
+import { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
+import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
+import { slotCount } from '../../../pipeline/recovery/slot-count.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
+import type { StoreErrorReason } from '../../../pipeline/store/store-error.ts';
+import { gauge } from '../../web/metrics.ts';
+import type { ControllerContext } from '../controller-context.ts';
+import type { LeaseDigest } from '../digests.ts';
+import { RIGHTS_CHECK_MS } from '../limits.ts';
+import { decidePolicyStatus, type PolicyStatusDecision } from './decide-policy-status.ts';
+import { decideRights } from './decide-rights.ts';
+import { decideSlots, type Slot, slotsIn } from './decide-slots.ts';
+import { seenPolicies } from './seen-policies.ts';
+
+const POLICIES = `/apis/${API_VERSION}/${RECOVERY_POLICIES}`;
+const POLICY = `${POLICIES}/${RECOVERY_POLICY}`;
+
+/** Limits the repairs of the cluster: RecoveryPolicy "default", its status, and a Lease for each slot. */
+export async function slots(context: ControllerContext): Promise<void> {
+  const { client, stop, onMessage: onError } = context;
+  const part = new SlotsPart(context);
+  const queue = new WorkQueue({
+    work: () => part.reconcile(),
+    concurrency: 1,
+    stop,
+    onError: (message) => onError(`RecoveryPolicy ${message}`),
+  });
+  const again = () => queue.add(RECOVERY_POLICY);
+  const policies = new Informer({
+    digest: (object) => textAt(object, 'metadata', 'resourceVersion'),
+  });
+  policies.onChange(again);
+  context.nodes.onChange((_, now, before) => {
+    if (!now || !before) again();
+  });
+  context.leases.onChange((_, now, before) => {
+    if (isSlotChange(now, before)) again();
+  });
+  again();
+  await policies.run(collectionAt(client, POLICIES), { stop, onError });
+}
+
+/** Agents renew the Leases that they hold, which changes nothing here. */
+function isSlotChange(now: LeaseDigest | undefined, before: LeaseDigest | undefined): boolean {
+  const isSlot = [now, before].some((each) => each && Object.hasOwn(each.labels, SLOT_LABEL));
+  const seen = (lease: LeaseDigest | undefined) =>
+    JSON.stringify(lease && [lease.holder, lease.annotations, lease.labels]);
+  return isSlot && seen(now) !== seen(before);
+}
+
+class SlotsPart {
+  readonly #context: ControllerContext;
+  #rights: ReturnType<typeof decideRights> | undefined;
+  #rightsAtMs = 0;
+  #last = '';
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+  }
+
+  /** Resolves with the time after which to do it again. */
+  async reconcile(): Promise<number | undefined> {
+    const { client, nodes, leases, now, onMessage } = this.#context;
+    const policy = await objectAt(client, POLICY);
+    if (policy === undefined) return this.#createPolicy();
+    if (!isObject(policy) || fieldAt(policy, 'metadata', 'deletionTimestamp') !== undefined) return;
+    // An earlier status that cannot be read is replaced.
+    const seen = policyIn({ ...policy, status: {} });
+    if (seen.state === 'unusable') {
+      // Agents do not repair then.
+      onMessage(`RecoveryPolicy ${RECOVERY_POLICY}: ${seen.why}`);
+      return RIGHTS_CHECK_MS;
+    }
+    const rights = await this.#seenRights();
+    const existing = slotsIn(Array.from(leases.entries(), ([, lease]) => lease));
+    const wanted = slotCount(seen.spec.maxConcurrentNodes, nodes.size);
+    const { missing, surplus, usable } = decideSlots(existing, wanted);
+    await this.#each(missing, (name) => this.#create(name), 'AlreadyExists');
+    const decision = decidePolicyStatus({
+      spec: seen.spec,
+      before: recoveryPolicyStatus.safeParse(policy.status).data ?? {},
+      generation: numberAt(policy, 'metadata', 'generation') ?? 0,
+      slots: existing,
+      usable,
+      rights,
+      now: now(),
+    });
+    if (decision.isChanged) await this.#writeStatus(policy, decision);
+    this.#count(decision);
+    // Not before their failures are in the status.
+    await this.#each(surplus, (lease) => this.#remove(lease), 'Conflict', 'NotFound');
+    await this.#free(existing, textAt(policy, 'metadata', 'uid'));
+    const changesMs = (decision.changesAt?.getTime() ?? Infinity) - now().getTime();
+    return Math.max(Math.min(changesMs, RIGHTS_CHECK_MS), 1);
+  }
+
+  async #createPolicy(): Promise<undefined> {
+    const { client, onMessage } = this.#context;
+    const metadata = { name: RECOVERY_POLICY, labels: { [MANAGED_BY_LABEL]: MANAGER } };
+    const body = { apiVersion: API_VERSION, kind: 'RecoveryPolicy', metadata, spec: {} };
+    await client.request({ method: 'POST', path: POLICIES, body });
+    // The watch reports it.
+    onMessage(`RecoveryPolicy ${RECOVERY_POLICY}: created`);
+  }
+
+  async #seenRights(): Promise<ReturnType<typeof decideRights>> {
+    const isOld = performance.now() - this.#rightsAtMs > RIGHTS_CHECK_MS / 2;
+    if (this.#rights && !isOld) return this.#rights;
+    this.#rights = decideRights(await seenPolicies(this.#context.client), ADMISSION_POLICIES);
+    this.#rightsAtMs = performance.now();
+    return this.#rights;
+  }
+
+  async #writeStatus(policy: object, { status }: PolicyStatusDecision): Promise<void> {
+    const { client, onMessage } = this.#context;
+    await client.request({ method: 'PUT', path: `${POLICY}/status`, body: { ...policy, status } });
+    const texts = status.conditions?.map(({ type, message }) => `${type}: ${message}`) ?? [];
+    const text = texts.join('\n');
+    if (text !== this.#last) {
+      for (const each of texts) onMessage(`RecoveryPolicy ${RECOVERY_POLICY}: ${each}`);
+    }
+    this.#last = text;
+  }
+
+  async #create(name: string): Promise<void> {
+    const { client, namespace } = this.#context;
+    const metadata = { name, namespace, labels: { [SLOT_LABEL]: 'true' } };
+    const spec = { holderIdentity: '' };
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    await client.request({ method: 'POST', path: this.#leasePath(), body });
+  }
+
+  /** Only if nobody has taken it since, and no failure was added. */
+  async #remove({ name, resourceVersion }: LeaseDigest): Promise<void> {
+    const preconditions = { resourceVersion };
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+    await this.#context.client.request({ method: 'DELETE', path: this.#leasePath(name), body });
+  }
+
+  /** A slot whose node is gone: nothing is repaired there any more. */
+  async #free(existing: readonly Slot[], policyUid: string | undefined): Promise<void> {
+    const { client, nodes, events, onMessage } = this.#context;
+    for (const { lease } of existing) {
+      const { holder, name } = lease;
+      if (holder === '' || nodes.get(holder)) continue;
+      // The informer may be behind.
+      if (await objectAt(client, `/api/v1/nodes/${encodeURIComponent(holder)}`)) continue;
+      const current = await objectAt(client, this.#leasePath(name));
+      if (!isObject(current) || textAt(current, 'spec', 'holderIdentity') !== holder) continue;
+      const spec = { ...(isObject(current.spec) ? current.spec : {}), holderIdentity: '' };
+      const body = { ...current, spec };
+      const freed = await answerOf(
+        client.request({ method: 'PUT', path: this.#leasePath(name), body }),
+      );
+      if (!freed.ok && !['Conflict', 'NotFound'].includes(freed.error.reason)) throw freed.error;
+      if (!freed.ok) continue;
+      const note = `Lease ${name} is free again: node ${holder}, which held it, does not exist any more`;
+      onMessage(note);
+      const regarding = {
+        ...{ apiVersion: API_VERSION, kind: 'RecoveryPolicy', name: RECOVERY_POLICY },
+        uid: policyUid,
+      };
+      const event = {
+        regarding,
+        type: 'Normal',
+        reason: 'SlotFreed',
+        action: 'Freed',
+        note,
+      } as const;
+      const recorded = await answerOf(events.record(event));
+      if (!recorded.ok) onMessage(recorded.error.message);
+    }
+  }
+
+  /** One after another; what another writer has done meanwhile is no error. */
+  async #each<T>(
+    items: readonly T[],
+    write: (item: T) => Promise<void>,
+    ...expected: readonly StoreErrorReason[]
+  ): Promise<void> {
+    for (const item of items) {
+      if (this.#context.stop.aborted) return;
+      const answer = await answerOf(write(item));
+      if (!answer.ok && !expected.includes(answer.error.reason)) throw answer.error;
+    }
+  }
+
+  #count({ status, isPermitted }: PolicyStatusDecision): void {
+    const { metrics } = this.#context;
+    const put = (name: string, help: string, value: number) =>
+      metrics.set(name, gauge(name, help, value));
+    const { slots: usable = 0, nodesInRecovery = [], failures = [] } = status;
+    put('kubediag_recovery_slots', 'Nodes that may be in recovery at once.', usable);
+    put('kubediag_nodes_in_recovery', 'Nodes in recovery.', nodesInRecovery.length);
+    put('kubediag_failed_recoveries', 'Failed recoveries that count.', failures.length);
+    const help = 'Whether recoveries may begin now.';
+    put('kubediag_recovery_permitted', help, Number(isPermitted));
+  }
+
+  #leasePath(name?: string): string {
+    const { namespace } = this.#context;
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    return name === undefined ? path : `${path}/${name}`;
+  }
+}
