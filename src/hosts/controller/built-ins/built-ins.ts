@@ -2,11 +2,11 @@ import { textAt } from '../../../lib/std/json.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
 import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
-import { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
+import { openQueue } from '../open-queue.ts';
 import { decideBuiltIn } from './decide-built-in.ts';
 
 const KINDS = ['Operation', 'OperationSet'] as const;
@@ -16,15 +16,11 @@ export async function builtIns(context: ControllerContext): Promise<void> {
   const { client, stop, onMessage } = context;
   const wanted = new Map(context.builtIns.map((each) => [keyOf(each), each]));
   const conflicts = new Map<string, string>();
-  const queue = new WorkQueue({
-    work: async (key) => {
-      const builtIn = wanted.get(key);
-      if (builtIn) await reconcile(builtIn, conflicts, context);
-    },
-    concurrency: 1,
-    stop,
-    onError: (message) => onMessage(`built-in ${message}`),
-  });
+  const work = async (key: string): Promise<undefined> => {
+    const builtIn = wanted.get(key);
+    if (builtIn) await reconcile(builtIn, conflicts, context);
+  };
+  const queue = openQueue(context, 'built-in', work, 1);
   const following = KINDS.map((kind) => {
     const informer = new Informer({ digest: (object) => textAt(object, 'metadata', 'uid') });
     informer.onChange((name) => queue.add(`${kind}/${name}`));

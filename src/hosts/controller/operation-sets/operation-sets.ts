@@ -3,8 +3,8 @@ import { API_VERSION, KIND_NAMES, type KindName } from '../../../pipeline/api/ki
 import type { OperationSetSpec } from '../../../pipeline/api/operation-set.ts';
 import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
-import { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
 import type { ControllerContext } from '../controller-context.ts';
+import { openQueue } from '../open-queue.ts';
 import { decideReadiness } from './decide-readiness.ts';
 
 /** Writes the status of each OperationSet: its paths, or what is wrong with it. */
@@ -13,12 +13,12 @@ export async function operationSets(context: ControllerContext): Promise<void> {
   const operations = new Informer({ digest: (object) => textAt(object, 'metadata', 'name') });
   /** The Operations of each. */
   const sets = new Informer({ digest: operationsIn });
-  const queue = new WorkQueue({
-    work: (name) => reconcile(name, operations, context),
-    concurrency: 1,
-    stop,
-    onError: (message) => onError(`OperationSet ${message}`),
-  });
+  const queue = openQueue(
+    context,
+    'OperationSet',
+    (name) => reconcile(name, operations, context),
+    1,
+  );
   sets.onChange((name, now) => {
     if (now) queue.add(name);
   });

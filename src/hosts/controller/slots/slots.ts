@@ -11,7 +11,6 @@ import { recoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
 import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
-import { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
 import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
 import { slotCount } from '../../../pipeline/recovery/slot-count.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
@@ -20,6 +19,7 @@ import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { LeaseDigest } from '../digests.ts';
 import { RIGHTS_CHECK_MS } from '../limits.ts';
+import { openQueue } from '../open-queue.ts';
 import { decidePolicyStatus, type PolicyStatusDecision } from './decide-policy-status.ts';
 import { decideRights } from './decide-rights.ts';
 import { decideSlots, type Slot, slotsIn } from './decide-slots.ts';
@@ -32,12 +32,7 @@ const POLICY = `${POLICIES}/${RECOVERY_POLICY}`;
 export async function slots(context: ControllerContext): Promise<void> {
   const { client, stop, onMessage: onError } = context;
   const part = new SlotsPart(context);
-  const queue = new WorkQueue({
-    work: () => part.reconcile(),
-    concurrency: 1,
-    stop,
-    onError: (message) => onError(`RecoveryPolicy ${message}`),
-  });
+  const queue = openQueue(context, 'RecoveryPolicy', () => part.reconcile(), 1);
   const again = () => queue.add(RECOVERY_POLICY);
   const policies = new Informer({
     digest: (object) => textAt(object, 'metadata', 'resourceVersion'),
