@@ -12,13 +12,13 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
 
 /** A controller that leads on a synthetic API server, without any part. */
 export class SyntheticController {
-  readonly api = new SyntheticApiServer();
+  readonly api: SyntheticApiServer;
   readonly messages: string[] = [];
   readonly context: ControllerContext;
   readonly #stop = new AbortController();
 
-  constructor(more: Partial<ControllerContext> = {}) {
-    const { api } = this;
+  constructor(more: Partial<ControllerContext> = {}, api = new SyntheticApiServer()) {
+    this.api = api;
     this.context = {
       client: api,
       store: kubeStore(api),

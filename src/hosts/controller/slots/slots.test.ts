@@ -1,0 +1,168 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
+import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { fieldAt, isObject, textAt } from '../../../lib/std/json.ts';
+import { ADMISSION_POLICIES, FAILURES_ANNOTATION } from '../../../pipeline/api/cluster-names.ts';
+import type { RecoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
+import { StoreError } from '../../../pipeline/store/store-error.ts';
+import { slots } from './slots.ts';
+
+const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
+const WAIT = { timeout: 5_000, interval: 5 };
+
+function serverWith(nodes: number): SyntheticApiServer {
+  const server = new SyntheticApiServer();
+  for (let at = 0; at < nodes; at += 1) {
+    server.put(`/api/v1/nodes/web-${at}`, { metadata: { name: `web-${at}` } });
+  }
+  for (const name of ADMISSION_POLICIES) {
+    const metadata = { name };
+    const spec = { policyName: name, validationActions: ['Deny'] };
+    server.put(`${ADMISSION}/validatingadmissionpolicies/${name}`, { metadata });
+    server.put(`${ADMISSION}/validatingadmissionpolicybindings/${name}`, { metadata, spec });
+  }
+  return server;
+}
+
+async function controller(server: SyntheticApiServer): Promise<SyntheticController> {
+  const started = new SyntheticController({}, server);
+  onTestFinished(() => started.stop());
+  await started.start();
+  void slots(started.context);
+  return started;
+}
+
+function setPolicy(server: SyntheticApiServer, spec: object): void {
+  const before = server.objects.get(POLICY);
+  const metadata = isObject(before?.metadata) ? before.metadata : { name: 'default', uid: 'u' };
+  const generation = Number(metadata.generation ?? 0) + 1;
+  server.put(POLICY, { ...before, metadata: { ...metadata, generation }, spec });
+}
+
+function setLease(server: SyntheticApiServer, number: number, holder: string, more = {}): void {
+  const path = `${LEASES}/kubediag-recovery-${number}`;
+  const lease = server.objects.get(path);
+  const metadata = { ...(isObject(lease?.metadata) ? lease.metadata : {}), ...more };
+  server.put(path, { ...lease, metadata, spec: { holderIdentity: holder } });
+}
+
+const leasesOf = (server: SyntheticApiServer) =>
+  [...server.objects.keys()].filter((path) => path.startsWith(LEASES)).length;
+const statusOf = (server: SyntheticApiServer) =>
+  fieldAt(server.objects.get(POLICY), 'status') as RecoveryPolicyStatus | undefined;
+const holderOf = (server: SyntheticApiServer, number: number) =>
+  textAt(server.objects.get(`${LEASES}/kubediag-recovery-${number}`), 'spec', 'holderIdentity');
+
+test('creates the policy and its slots, and writes the status once', async () => {
+  const server = serverWith(3);
+  await controller(server);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+  expect(leasesOf(server)).toBe(1);
+  expect(statusOf(server)?.conditions).toMatchObject([
+    { type: 'RightsEnforced', status: 'True' },
+    { type: 'RecoveryPermitted', status: 'True' },
+  ]);
+  const written = server.writes.length;
+  // Renewed by its holder: nothing to write.
+  setLease(server, 0, '');
+  server.put('/api/v1/nodes/web-0', { metadata: { name: 'web-0', labels: { a: 'b' } } });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(server.writes.slice(written)).toEqual([]);
+});
+
+test('two controllers never create more slots than wanted, and follow the number of nodes', async () => {
+  const server = serverWith(20);
+  setPolicy(server, { maxConcurrentNodes: '20%' });
+  await Promise.all([controller(server), controller(server)]);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(4);
+  expect(leasesOf(server)).toBe(4);
+  for (let at = 10; at < 20; at += 1) server.remove(`/api/v1/nodes/web-${at}`);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(2);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(2);
+});
+
+test('a surplus slot is deleted when it is free, and its failures are in the status then', async () => {
+  const server = serverWith(3);
+  setPolicy(server, { maxConcurrentNodes: 2 });
+  await controller(server);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(2);
+  setLease(server, 1, 'web-1');
+  setPolicy(server, { maxConcurrentNodes: 1 });
+  // The held one counts: no other one may be taken.
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(0);
+  expect(leasesOf(server)).toBe(2);
+  const failed = {
+    nodeName: 'web-1',
+    diagnosis: 'default/d',
+    uid: 'd',
+    time: '2026-01-01T00:00:00Z',
+  };
+  const seen: unknown[] = [];
+  server.onRequest = ({ method }) => {
+    if (method === 'DELETE') seen.push(statusOf(server)?.failures);
+  };
+  setLease(server, 1, '', { annotations: { [FAILURES_ANNOTATION]: JSON.stringify([failed]) } });
+  await expect.poll(() => leasesOf(server), WAIT).toBe(1);
+  expect(seen).toEqual([[failed]]);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+  expect(statusOf(server)?.failures).toEqual([failed]);
+});
+
+test('a surplus slot that an agent takes at the same moment stays', async () => {
+  const server = serverWith(3);
+  setPolicy(server, { maxConcurrentNodes: 2 });
+  await controller(server);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(2);
+  let isTaken = false;
+  server.onRequest = ({ method }) => {
+    if (method !== 'DELETE' || isTaken) return;
+    isTaken = true;
+    setLease(server, 1, 'web-1');
+  };
+  setPolicy(server, { maxConcurrentNodes: 1 });
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(0);
+  expect(holderOf(server, 1)).toBe('web-1');
+});
+
+test('a slot is freed when the Node of its holder is gone, and not before', async () => {
+  const server = serverWith(2);
+  const { messages } = await controller(server);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(1);
+  setLease(server, 0, 'web-1');
+  await expect.poll(() => statusOf(server)?.nodesInRecovery, WAIT).toHaveLength(1);
+  expect(holderOf(server, 0)).toBe('web-1');
+  server.remove('/api/v1/nodes/web-1');
+  await expect.poll(() => holderOf(server, 0), WAIT).toBe('');
+  await expect.poll(() => statusOf(server)?.nodesInRecovery, WAIT).toEqual([]);
+  expect(messages).toContain(
+    'Lease kubediag-recovery-0 is free again: node web-1, which held it, does not exist any more',
+  );
+  const events = [...server.objects].filter(([path]) => path.includes('/events/'));
+  expect(events.map(([, event]) => event.reason)).toEqual(['SlotFreed']);
+});
+
+test('an older API server: rights are not enforced, and everything else works', async () => {
+  const server = serverWith(1);
+  server.onRequest = ({ path }) => {
+    if (path.startsWith(ADMISSION)) throw new StoreError('NotFound', 'page not found');
+  };
+  server.put('/version', { gitVersion: 'v1.29.0' });
+  await controller(server);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+  expect(statusOf(server)?.conditions).toMatchObject([
+    { type: 'RightsEnforced', status: 'False', reason: 'PoliciesNotServed' },
+    { type: 'RecoveryPermitted', status: 'False', reason: 'RightsNotEnforced' },
+  ]);
+  setPolicy(server, { withoutAdmissionPolicies: 'Allow' });
+  await expect.poll(() => statusOf(server)?.conditions?.[1]?.status, WAIT).toBe('True');
+});
+
+test('a policy that was deleted is created again', async () => {
+  const server = serverWith(1);
+  await controller(server);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+  server.remove(POLICY);
+  await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+});
