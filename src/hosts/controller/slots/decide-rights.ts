@@ -29,7 +29,7 @@ export function decideRights(
   if (seen.state === 'not-served') {
     const message =
       `API server ${seen.version} has no ${POLICY} v1, which v1.30 and newer have: RBAC alone decides, ` +
-      'so any agent can write the status of any Diagnosis, and whoever may create Diagnoses may start repairs';
+      'so any agent can write the status of any Diagnosis, and everybody who may create Diagnoses may start repairs';
     return { type, status: 'False', reason: 'PoliciesNotServed', message };
   }
   const problems = expected.flatMap((name) => problemsOf(name, seen));
