@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../../test/synthetic-channel.ts';
 import { hostOn } from '../../../test/synthetic-host.ts';
+import { makeFolder } from '../../../test/synthetic-kubelet.ts';
 import {
   MARKERS,
   nodeWithTwoPods,
@@ -197,6 +198,48 @@ test('a mount, a pod or a UID of another pod is refused, and a pod with the same
     own: { ...OWN, uid: '11111111-386c-4e0d-82c1-215f93ff955d' },
   });
   expect(text).not.toContain(OWN.uid);
+});
+
+test('core files are those of the pod since it began, and no directory of another pod is read', async () => {
+  const maker = nodeWithTwoPods();
+  const home = '/var/lib/kubediag/corefile';
+  const folder = `${home}/kubernetes/${OWN.namespace}/${OWN.name}/app`;
+  makeFolder(maker, '', folder);
+  // The sandbox of the pod was created on 2026-05-17.
+  const files = { 'core.1': '2026-05-01', 'core.2': '2026-05-20' };
+  maker.folder(folder, Object.keys(files));
+  maker.set(
+    'entries',
+    { path: folder, names: Object.keys(files) },
+    {
+      answer: Object.entries(files).map(([name, day]) => ({
+        name,
+        isEmpty: null,
+        status: {
+          ...{ type: 'file', mode: 0o600, owner: 0, device: '254:1', inode: '9', links: 1 },
+          ...{ sizeBytes: 5, modifiedMs: Date.parse(day) },
+        },
+      })),
+    },
+  );
+  const node = maker.build();
+  const steps = stepsOn({ limitsToPods: true, withHost: (_, use) => use(hostOn(node)) });
+  const asked = 'param.diagnoser.runtime.core_file_profiler';
+  const listed = async (more: StepInput) => {
+    const named = { 'pod.namespace': OWN.namespace, 'pod.name': OWN.name, container: 'app' };
+    const input = { [`${asked}.type`]: 'coredump', ...more, ...named };
+    return steps(step({ processor: builtIn('/processor/coreFileProfiler'), input }));
+  };
+  for (const more of [{}, { [`${asked}.filepath`]: folder }]) {
+    const text = JSON.stringify(await listed(more));
+    expect(text).toContain('core.2');
+    expect(text).not.toContain('core.1');
+  }
+  const others = [home, '/var/crash', `${home}/kubernetes/${OWN.namespace}/web-01/app`];
+  for (const path of [...others, `${home}/kubernetes/${OTHER.namespace}/${OTHER.name}/app`]) {
+    const outcome = await listed({ [`${asked}.filepath`]: path });
+    expect(outcome).toMatchObject({ succeeded: false, reason: 'Refused' });
+  }
 });
 
 test('without the limit the same steps see the node: it is what separates the pods', async () => {
