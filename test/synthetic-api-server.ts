@@ -163,7 +163,8 @@ function merged(object: Fields, { method, body, contentType }: KubeRequest, isSt
   const others = (listAt(object, 'status', 'conditions') ?? [])
     .filter(isObject)
     .filter(({ type }) => !types.has(type));
-  return { status: { ...fieldsOf(object.status), conditions: [...others, ...patched] } };
+  const left = patched.filter(({ $patch }) => $patch !== 'delete');
+  return { status: { ...fieldsOf(object.status), conditions: [...others, ...left] } };
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -25,6 +25,8 @@ const CLUSTER_RULES: readonly Rule[] = [
     resources: ['diagnoses/status', 'operationsets/status', `${RECOVERY_POLICIES}/status`],
     verbs: ['get', 'update', 'patch'],
   },
+  // Needed for blockOwnerDeletion, where the API server checks owner references.
+  { apiGroups: [GROUP], resources: ['diagnoses/finalizers'], verbs: ['update'] },
   // Of a node without an agent.
   { apiGroups: [GROUP], resources: ['nodereports'], verbs: ['delete'] },
   // It creates a Diagnosis for each node of one whose author was asked for these verbs.

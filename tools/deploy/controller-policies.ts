@@ -40,8 +40,8 @@ const policies: readonly Policy[] = [
         only: 'only create Diagnoses that belong to another one',
       },
       {
-        expression: `oldObject == null || (${sameExcept('.spec', ['nodeName', 'cancel', 'suspend'])})`,
-        only: 'only set nodeName, cancel and suspend of a Diagnosis',
+        expression: `oldObject == null || (${sameExcept('.spec', ['nodeName', 'cancel', 'suspend', 'deadlineSeconds'])})`,
+        only: 'only set nodeName, cancel, suspend and deadlineSeconds of a Diagnosis',
       },
     ],
   },

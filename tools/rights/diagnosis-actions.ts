@@ -166,7 +166,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: 'shorten its deadline',
         request: change(EXISTING.onNodeA, { spec: { deadlineSeconds: 60 } }),
-        may: ['approver', ...EDITORS],
+        may: ['controller', 'approver', ...EDITORS],
       },
       {
         what: 'delete it',

@@ -1,5 +1,5 @@
 import { fieldAt, isObject, listAt, numberAt, textAt } from '../../lib/std/json.ts';
-import { PARENT_LABEL } from '../../pipeline/api/cluster-names.ts';
+import { NODE_CONDITION, PARENT_LABEL } from '../../pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../pipeline/api/kind-names.ts';
 import { MESSAGE_CHARACTERS_MAX } from './limits.ts';
 
@@ -115,14 +115,18 @@ export interface NodeDigest {
   readonly name: string;
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Whether an agent has written its condition. */
+  readonly hasFaultCondition: boolean;
 }
 
 export function nodeDigest(object: unknown): NodeDigest {
   const labels = fieldAt(object, 'metadata', 'labels');
+  const conditions = listAt(object, 'status', 'conditions') ?? [];
   return {
     name: textAt(object, 'metadata', 'name') ?? '',
     uid: textAt(object, 'metadata', 'uid') ?? '',
     labels: isObject(labels) ? (labels as Readonly<Record<string, string>>) : {},
+    hasFaultCondition: conditions.some((each) => textAt(each, 'type') === NODE_CONDITION),
   };
 }
 

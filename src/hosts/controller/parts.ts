@@ -4,6 +4,7 @@ import { expired } from './expired/expired.ts';
 import { fanOut } from './fan-out/fan-out.ts';
 import { lost } from './lost/lost.ts';
 import { operationSets } from './operation-sets/operation-sets.ts';
+import { removedAgents } from './removed-agents/removed-agents.ts';
 import { slots } from './slots/slots.ts';
 import { targets } from './targets/targets.ts';
 
@@ -16,4 +17,5 @@ export const PARTS: readonly ControllerPart[] = [
   lost,
   expired,
   slots,
+  removedAgents,
 ];

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { listAt, textAt } from '../../../lib/std/json.ts';
+import { perhapsRemoved, removedFrom } from './decide-removed.ts';
+import { removedAgents } from './removed-agents.ts';
+
+const HOUR_MS = 3_600_000;
+
+test.each([
+  ['agents are installed and it was seen lately', true, 0, false],
+  ['agents are installed and it was seen an hour ago', true, HOUR_MS, true],
+  ['agents are not installed and it was seen lately', false, 0, true],
+])('an agent is perhaps gone or not when %s', (_, isInstalled, silentMs, expected) => {
+  const node = { name: 'a', silentMs };
+  expect(perhapsRemoved([node], isInstalled, HOUR_MS)).toEqual(expected ? [node] : []);
+});
+
+test('a node with a pod of an agent has one, whatever its state', () => {
+  const nodes = ['a', 'b'].map((name) => ({ name, silentMs: HOUR_MS }));
+  expect(removedFrom(nodes, new Set(['b']))).toEqual(['a']);
+});
+
+let started: SyntheticController | undefined;
+afterEach(() => started?.stop());
+
+const DAEMON_SET = '/apis/apps/v1/namespaces/kubediag/daemonsets/kubediag-agent';
+const REPORTS = '/apis/diagnosis.kubediag.org/v1/nodereports';
+
+/** Two nodes with conditions and reports; the agent of "with" still has its pod. */
+async function cluster(isInstalled: boolean): Promise<SyntheticController> {
+  const controller = new SyntheticController();
+  started = controller;
+  for (const name of ['with', 'without']) {
+    const conditions = ['Ready', 'NodeFault'].map((type) => ({ type, status: 'False' }));
+    const status = { conditions };
+    controller.api.put(`/api/v1/nodes/${name}`, { metadata: { name, uid: name }, status });
+    controller.api.put(`${REPORTS}/${name}`, { metadata: { name } });
+    controller.lease(name);
+  }
+  const pod = { metadata: { name: 'agent', namespace: 'kubediag' }, spec: { nodeName: 'with' } };
+  controller.api.put('/api/v1/namespaces/kubediag/pods/agent', pod);
+  if (isInstalled) controller.api.put(DAEMON_SET, { metadata: { name: 'kubediag-agent' } });
+  await controller.start();
+  return controller;
+}
+
+function typesOf({ api }: SyntheticController, node: string) {
+  const conditions = listAt(api.objects.get(`/api/v1/nodes/${node}`), 'status', 'conditions') ?? [];
+  return conditions.map((each) => textAt(each, 'type'));
+}
+
+const reportsOf = ({ api }: SyntheticController) =>
+  [...api.objects.keys()].filter((path) => path.startsWith(REPORTS));
+
+test('conditions and reports go when the agents are deleted, from each node when its pod has gone', async () => {
+  const controller = await cluster(false);
+  void removedAgents(controller.context, { checkMs: 10 });
+  await expect.poll(() => typesOf(controller, 'without')).toEqual(['Ready']);
+  expect(typesOf(controller, 'with')).toEqual(['Ready', 'NodeFault']);
+  expect(reportsOf(controller)).toEqual([`${REPORTS}/with`]);
+  controller.api.remove('/api/v1/namespaces/kubediag/pods/agent');
+  await expect.poll(() => typesOf(controller, 'with')).toEqual(['Ready']);
+  expect(reportsOf(controller)).toEqual([]);
+});
+
+test('while agents are installed, only a node without one for long is cleared', async () => {
+  const controller = await cluster(true);
+  void removedAgents(controller.context, { checkMs: 10 });
+  await sleep(100);
+  expect(controller.api.writes).toEqual([]);
+  controller.stop();
+  const later = await cluster(true);
+  void removedAgents(later.context, { checkMs: 10, removedMs: 30 });
+  await expect.poll(() => typesOf(later, 'without')).toEqual(['Ready']);
+  expect(typesOf(later, 'with')).toEqual(['Ready', 'NodeFault']);
+});
