@@ -39,6 +39,7 @@ export const HELLO: Hello = {
       ],
     ],
   },
+  repairs: [['/processor/someRecover', 'some-fault']],
 };
 
 export function socketPath(): string {
@@ -64,6 +65,7 @@ const WORK: ExecutorHandlers = {
   runStep: async ({ name }) => ({ succeeded: true, results: { name } }),
   findPod: async ({ name }) => ({ state: 'unknown', why: name }),
   earlierActionsFor: async (purpose) => ({ isKnown: false, why: purpose }),
+  settleJournal: async () => ({ isSettled: false, why: 'somebody repairs' }),
   largeResults: largeResultsInMemory(),
   readFile: async () => undefined,
 };

@@ -200,7 +200,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   agent: {
     layer: 'hosts',
     does: 'the agent of a cluster: runs the Diagnoses of a cluster on this node; touches nothing of the node itself',
-    imports: ['std', 'kube', 'channel', 'api', 'store', 'steps', 'diagnosis', 'web'],
+    imports: ['std', 'kube', 'channel', 'api', 'recovery', 'store', 'steps', 'diagnosis', 'web'],
   },
   executor: {
     layer: 'hosts',

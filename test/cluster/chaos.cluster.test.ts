@@ -8,6 +8,7 @@ import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import type { Part } from '../../tools/cluster/part.ts';
 import { randomFrom, seedGiven } from '../rig/random-moments.ts';
 import { type AgentRole, deployedProcesses } from './deployed-processes.ts';
+import { permitRecovery } from './installation.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 import { makeSickPod, type SickPod } from './sick-pod.ts';
 
@@ -62,6 +63,7 @@ beforeAll(async () => {
     ...{ apiVersion: API, kind: 'OperationSet', metadata: { name: COLLECT } },
     spec: { adjacencyList: collectors },
   });
+  await permitRecovery(cluster);
   const agents = ['--namespace=kubediag', 'daemonset/kubediag-agent'];
   await cluster.kubectl('rollout', 'status', ...agents, '--timeout=120s');
 });

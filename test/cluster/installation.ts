@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KUBEDIAG_IMAGE } from '../../tools/image/kubediag-image.ts';
+import { observedPolicy, recoveryPolicy, slotLeases } from '../recovery-objects.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CRDS = `--filename=${join(ROOT, 'deploy/crds')}`;
 const AGENTS = `--filename=${join(ROOT, 'deploy/kubediag.yaml')}`;
 const SOON = '--timeout=90s';
+
+/** Nodes of a test that may be in recovery at once. */
+const SLOTS = 3;
 
 type WithKubectl = Pick<SharedCluster, 'kubectl'>;
 
@@ -16,15 +20,35 @@ type WithKubectl = Pick<SharedCluster, 'kubectl'>;
 // ```
 const COMMANDS = /^```\n(kubectl apply -f deploy\/crds.+?)```$/ms;
 
-/** Installs KubeDiag by the commands of docs/install.md, and waits until the agent of each node is ready. */
-export async function install(cluster: Pick<SharedCluster, 'kubectl' | 'run'>): Promise<void> {
+/** Installs KubeDiag by the commands of docs/install.md, permits repairs, and waits until the agent of each node is ready. */
+export async function install(
+  cluster: Pick<SharedCluster, 'apply' | 'kubectl' | 'run'>,
+): Promise<void> {
   const page = await readFile(join(ROOT, 'docs/install.md'), 'utf8');
   const [, commands] = COMMANDS.exec(page) ?? [];
   if (commands === undefined) throw new Error('docs/install.md: no commands that install KubeDiag');
   const script = `cd "$1"\n${commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`)}`;
   const { code, stderr } = await cluster.run(['sh', '-ec', script, 'sh', ROOT]);
   if (code !== 0) throw new Error(`the commands of docs/install.md failed: ${stderr.trim()}`);
+  await permitRecovery(cluster);
   await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', '-n=kubediag', SOON);
+}
+
+/** Writes what a controller writes: without it no agent repairs. */
+export async function permitRecovery(
+  cluster: Pick<SharedCluster, 'apply' | 'kubectl'>,
+): Promise<void> {
+  await cluster.apply(recoveryPolicy({ maxConcurrentNodes: SLOTS }), ...slotLeases(SLOTS));
+  const generation = Number(
+    await cluster.kubectl(
+      ...['get', 'recoverypolicy', 'default', '--output=jsonpath={.metadata.generation}'],
+    ),
+  );
+  const patch = JSON.stringify({ status: observedPolicy(SLOTS, generation) });
+  await cluster.kubectl(
+    ...['patch', 'recoverypolicy', 'default', '--subresource=status', '--type=merge'],
+    `--patch=${patch}`,
+  );
 }
 
 /** Removes it, if it is there, but for its namespace: that goes when its pods are gone. */

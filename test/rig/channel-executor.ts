@@ -14,6 +14,7 @@ connectToAgent({
     protocol: PROTOCOL,
     version: '1',
     builtIns: { operations: [], operationSets: [] },
+    repairs: [],
   }),
   work: {
     runStep: async ({ purpose, stop }) => {
@@ -25,6 +26,7 @@ connectToAgent({
     },
     findPod: async () => ({ state: 'found' }),
     earlierActionsFor: async () => ({ isKnown: true, record: {} }),
+    settleJournal: async () => ({ isSettled: true }),
     largeResults: largeResultsInMemory(),
     readFile: async () => undefined,
   },

@@ -4,7 +4,7 @@ import { textAt } from '../../lib/std/json.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { withoutRepeats } from '../../lib/std/without-repeats.ts';
 import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
-import type { Executor, ReadFile } from '../../pipeline/channel/executor.ts';
+import type { Executor, ReadFile, SettledJournal } from '../../pipeline/channel/executor.ts';
 import {
   type ListeningExecutor,
   listenForExecutor,
@@ -36,9 +36,12 @@ import {
   IN_FLIGHT_MAX,
   LEASE_RENEW_MS,
   LEASE_SECONDS,
+  SETTLE_MS,
 } from './limits.ts';
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
+import { RecoverySlots } from './recovery/recovery-slots.ts';
+import { repairSteps } from './recovery/repair-steps.ts';
 import { ResultKeys } from './result-keys.ts';
 
 export interface AgentOptions {
@@ -88,7 +91,7 @@ export async function runAgent(
         const isThere = change.state === 'connected';
         const what = isThere ? `connected, version ${change.version}` : `gone: ${change.why}`;
         listener.onMessage(`executor: ${what}`);
-        if (isThere) agent?.wakeWaiting();
+        if (isThere) agent?.executorConnected();
       },
     });
     agent = new Agent(options, contact, { executor, status }, stop, listener);
@@ -112,6 +115,7 @@ class Agent {
   readonly #listener: AgentListener;
   readonly #metrics = new RunMetrics();
   readonly #keys = new ResultKeys();
+  readonly #slots: RecoverySlots;
   readonly #runner: Runner;
   #port: number;
 
@@ -129,6 +133,14 @@ class Agent {
     this.#stop = stop;
     this.#listener = listener;
     this.#port = options.port;
+    this.#slots = new RecoverySlots({
+      client: contact.client,
+      namespace: options.pod.namespace,
+      nodeName: options.nodeName,
+      settle: () => this.#settled(),
+      onMessage: (message) => listener.onMessage(message),
+      stop,
+    });
     this.#runner = this.#runnerHere();
   }
 
@@ -162,9 +174,10 @@ class Agent {
         this.#listener.onMessage(`Lease ${nodeName}: ${message}`);
       const keeping = keepLease(lease, { intervalMs: LEASE_RENEW_MS, stop: this.#stop, onError });
       const publishing = this.#status.run();
+      const releasing = this.#slots.run();
       // Ends when the last running step has ended.
       await this.#runner.run();
-      await Promise.all([keeping, publishing]);
+      await Promise.all([keeping, publishing, releasing]);
       await server.close();
     } finally {
       await this.#executor.close();
@@ -172,7 +185,8 @@ class Agent {
   }
 
   /** A Diagnosis may wait for the built-in Operations of an executor. */
-  wakeWaiting(): void {
+  executorConnected(): void {
+    this.#slots.executorConnected();
     this.#runner.wakeWaiting();
   }
 
@@ -182,10 +196,14 @@ class Agent {
     const store = withoutSelectableFields(kubeStore(this.#contact.client), (message) =>
       this.#listener.onMessage(message),
     );
-    const { runStep, readFile, findPod, earlierActionsFor } = this.#executor;
+    const { runStep, readFile, findPod, repairs } = this.#executor;
     const largeResults = withoutWaiting(this.#executor.largeResults, this.#stop);
     const takeAnswer = largeAnswers(largeResults);
     const steps = agentSteps({ runOnNode: runStep, readFile, takeAnswer });
+    const earlierActionsFor: Executor['earlierActionsFor'] = async (purpose) => {
+      const answer = inTime(this.#executor.earlierActionsFor(purpose), EXECUTOR_SILENT_MS);
+      return (await answer) ?? { isKnown: false, why: this.#silentExecutor() };
+    };
     const pods = new ApiPods(this.#contact.client, nodeName);
     return new Runner({
       store,
@@ -205,13 +223,13 @@ class Agent {
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
-      runStep: this.#metrics.timed(pods.collecting(steps, takeAnswer)),
+      runStep: repairSteps(this.#metrics.timed(pods.collecting(steps, takeAnswer)), {
+        slots: this.#slots,
+        repairs,
+        earlierActionsFor,
+      }),
       findPod: pods.finding(findPod),
-      earlierActionsFor: async (purpose) => {
-        const answer = inTime(earlierActionsFor(purpose), EXECUTOR_SILENT_MS);
-        const why = `the executor of node ${nodeName} does not answer`;
-        return (await answer) ?? { isKnown: false, why };
-      },
+      earlierActionsFor,
       shutdown: this.#stop,
       onSeen: (event) => this.#keys.see(event),
       onError: (message) => this.#listener.onMessage(message),
@@ -220,6 +238,15 @@ class Agent {
         this.#listener.onMessage(endText(object));
       },
     });
+  }
+
+  async #settled(): Promise<SettledJournal> {
+    const answer = inTime(this.#executor.settleJournal(), SETTLE_MS, this.#stop);
+    return (await answer) ?? { isSettled: false, why: this.#silentExecutor() };
+  }
+
+  #silentExecutor(): string {
+    return `the executor of node ${this.#options.nodeName} does not answer`;
   }
 
   /** Those of the last executor; before the first one connects nobody knows them. */

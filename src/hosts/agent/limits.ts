@@ -14,6 +14,9 @@ export const EXECUTOR_ABSENT_MS = 60_000;
 /** How long the end of a Diagnosis waits for an executor that is connected and does not respond. */
 export const EXECUTOR_SILENT_MS = 10_000;
 
+/** How long the release of an unused slot waits until the executor has settled the journal; it is tried again. */
+export const SETTLE_MS = 60_000;
+
 /** How long an agent that has just started waits for the executor to connect before it says so. */
 export const EXECUTOR_START_MS = 5_000;
 

@@ -4,10 +4,15 @@ import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { ExecutorHandlers } from '../../pipeline/channel/connect-to-agent.ts';
 import type { Hello } from '../../pipeline/channel/messages.ts';
 import { withLargeResults } from '../../pipeline/diagnosis/with-large-results.ts';
-import { builtIns } from '../../pipeline/operations/catalogue.ts';
+import { builtIns, repairs } from '../../pipeline/operations/catalogue.ts';
 import { READING_STEPS_MAX } from '../../pipeline/operations/limits.ts';
 import { usesResult } from '../../pipeline/operations/run-operation.ts';
-import { earlierRecords, podLookup, stepsOn } from '../../pipeline/operations/run-step.ts';
+import {
+  earlierRecords,
+  journalSettling,
+  podLookup,
+  stepsOn,
+} from '../../pipeline/operations/run-step.ts';
 import type { ManagedNode } from '../local-node/open-repair.ts';
 import { type StepListener, stepHosts } from '../local-node/step-host.ts';
 import { filesOfDiagnoses } from './files-of-diagnoses.ts';
@@ -46,13 +51,17 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
     }),
     findPod: podLookup(withHost, reading),
     earlierActionsFor: earlierRecords(withHost, stop),
+    settleJournal: journalSettling(withHost, stop),
     largeResults,
     readFile: (path, offset) => readOutput(folder, path, { offset, bytesMax: CHUNK_BYTES_MAX }),
   };
 }
 
-/** Our Operations and OperationSets, as an agent gets them. */
-export function ownBuiltIns(): Hello['builtIns'] {
+/** Our Operations and OperationSets, and which of them repair, as an agent gets them. */
+export function ownBuiltIns(): Pick<Hello, 'builtIns' | 'repairs'> {
   const { operations, operationSets } = builtIns;
-  return { operations: [...operations], operationSets: [...operationSets] };
+  return {
+    builtIns: { operations: [...operations], operationSets: [...operationSets] },
+    repairs: [...repairs],
+  };
 }

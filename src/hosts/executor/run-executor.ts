@@ -53,7 +53,7 @@ export async function runExecutor(
       type: 'hello',
       protocol: PROTOCOL,
       version: VERSION,
-      builtIns: ownBuiltIns(),
+      ...ownBuiltIns(),
     }),
     work: {
       ...work,

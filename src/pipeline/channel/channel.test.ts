@@ -53,6 +53,8 @@ test('every request reaches the executor, and its answer the agent', async () =>
   const pod = { namespace: 'default', name: 'web-1' };
   expect(await agent.findPod(pod, 1_000, signal)).toEqual({ state: 'unknown', why: 'web-1' });
   expect(await agent.earlierActionsFor('uid/1')).toEqual({ isKnown: false, why: 'uid/1' });
+  expect(await agent.settleJournal()).toEqual({ isSettled: false, why: 'somebody repairs' });
+  expect([...(await agent.repairs())]).toEqual(HELLO.repairs);
   const { largeResults } = agent;
   expect(await largeResults.store(UID, FILE, 'text')).toEqual({ ok: true, value: undefined });
   expect(await stored.read(UID, FILE)).toEqual({ ok: true, value: 'text' });
@@ -295,7 +297,10 @@ test('results are removed when an executor comes, however late it is', () => {
   vi.useFakeTimers();
   try {
     const requests = new OpenRequests('web-3');
-    const { largeResults } = remoteExecutor(requests, () => expect.fail('nobody asks'));
+    const { largeResults } = remoteExecutor(requests, {
+      builtIns: () => expect.fail('nobody asks'),
+      repairs: () => expect.fail('nobody asks'),
+    });
     void largeResults.retain(new Set([UID]));
     void largeResults.remove(UID);
     void largeResults.store(UID, FILE, 'text');

@@ -207,6 +207,8 @@ class ExecutorEnd {
         return work.findPod(request.pod, request.restMs ?? Number.POSITIVE_INFINITY, stop);
       case 'earlier-actions':
         return work.earlierActionsFor(request.purpose);
+      case 'settle-journal':
+        return work.settleJournal();
       case 'store-result':
         return largeResults.store(request.uid, request.file, request.text);
       case 'remove-results':

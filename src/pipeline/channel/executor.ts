@@ -12,7 +12,13 @@ export interface Executor extends ExecutorWork {
   readonly readFile: (path: string) => Promise<ReadFile | undefined>;
   /** From its hello; waits for the executor. */
   readonly builtIns: () => Promise<BuiltIns>;
+  /** The fault that a built-in processor repairs, by its path. From its hello; waits for the executor. */
+  readonly repairs: () => Promise<ReadonlyMap<string, string>>;
 }
+
+export type SettledJournal =
+  | { readonly isSettled: true }
+  | { readonly isSettled: false; readonly why: string };
 
 /** The part that both ends have in the same form. */
 export interface ExecutorWork {
@@ -20,6 +26,8 @@ export interface ExecutorWork {
   readonly runStep: RunStep;
   readonly findPod: NonNullable<DriverContext['findPod']>;
   readonly earlierActionsFor: NonNullable<DriverContext['earlierActionsFor']>;
+  /** Settles the actions that a crash interrupted. Nobody repairs the node then. */
+  readonly settleJournal: () => Promise<SettledJournal>;
   /** On the node: they survive the pod of the agent. */
   readonly largeResults: Omit<LargeResults, 'read'>;
 }

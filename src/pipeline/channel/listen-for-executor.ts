@@ -34,7 +34,10 @@ export async function listenForExecutor(options: ListenOptions): Promise<Listeni
   const end = new AgentEnd(options);
   await end.listen();
   return {
-    ...remoteExecutor(end.requests, () => end.builtIns),
+    ...remoteExecutor(end.requests, {
+      builtIns: () => end.builtIns,
+      repairs: () => end.repairs,
+    }),
     isConnected: () => end.isConnected,
     close: () => end.close(),
   };
@@ -44,8 +47,8 @@ class AgentEnd {
   readonly requests: OpenRequests;
   readonly #options: ListenOptions;
   readonly #server: Server;
-  readonly #builtIns = Promise.withResolvers<BuiltIns>();
-  #known: BuiltIns | undefined;
+  readonly #first = Promise.withResolvers<KnownExecutor>();
+  #known: KnownExecutor | undefined;
   #connection: Connection | undefined;
   #hasIntroduced = false;
 
@@ -61,7 +64,15 @@ class AgentEnd {
 
   /** Those of the last executor; waits for the first. */
   get builtIns(): Promise<BuiltIns> {
-    return this.#known ? Promise.resolve(this.#known) : this.#builtIns.promise;
+    return this.#introduction().then(({ builtIns }) => builtIns);
+  }
+
+  get repairs(): Promise<ReadonlyMap<string, string>> {
+    return this.#introduction().then(({ repairs }) => repairs);
+  }
+
+  #introduction(): Promise<KnownExecutor> {
+    return this.#known ? Promise.resolve(this.#known) : this.#first.promise;
   }
 
   async listen(): Promise<void> {
@@ -132,30 +143,39 @@ class AgentEnd {
   }
 
   #introduced(connection: Connection, message: FromExecutor): void {
-    const builtIns = builtInsOf(message);
-    if (typeof builtIns === 'string') {
-      this.#options.onExecutor?.({ state: 'gone', why: builtIns });
-      connection.close(builtIns);
+    const known = knownFrom(message);
+    if (typeof known === 'string') {
+      this.#options.onExecutor?.({ state: 'gone', why: known });
+      connection.close(known);
       return;
     }
-    this.#known = builtIns;
-    this.#builtIns.resolve(builtIns);
+    this.#known = known;
+    this.#first.resolve(known);
     this.#hasIntroduced = true;
     this.#options.onExecutor?.({ state: 'connected', version: (message as Hello).version });
     this.requests.connected((frame) => connection.sendFrame(frame));
   }
 }
 
+interface KnownExecutor {
+  readonly builtIns: BuiltIns;
+  readonly repairs: ReadonlyMap<string, string>;
+}
+
 /** What an executor can do, or why it is not used. */
-function builtInsOf(message: FromExecutor): BuiltIns | string {
+function knownFrom(message: FromExecutor): KnownExecutor | string {
   if (message.type !== 'hello') return 'it did not introduce itself first';
   if (message.protocol !== PROTOCOL) {
     const versions = `${message.protocol}, and this agent protocol ${PROTOCOL}`;
     return `the executor speaks protocol ${versions}: use the same image in both containers`;
   }
   const { operations, operationSets } = message.builtIns ?? {};
-  if (!arePairs(operations) || !arePairs(operationSets)) return 'malformed hello';
-  return { operations: new Map(operations), operationSets: new Map(operationSets) };
+  const { repairs } = message;
+  if (![operations, operationSets, repairs].every(arePairs)) return 'malformed hello';
+  return {
+    builtIns: { operations: new Map(operations), operationSets: new Map(operationSets) },
+    repairs: new Map(repairs),
+  };
 }
 
 const UNKNOWN = 'it sent a message that nobody knows';

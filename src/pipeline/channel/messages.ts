@@ -4,7 +4,7 @@ import type { NodeCheck } from './node-check.ts';
 import type { ExecutorRequest } from './request-schema.ts';
 
 /** Both ends have the same; an executor of another image is not used. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** The first message of an executor. */
 export interface Hello {
@@ -16,6 +16,8 @@ export interface Hello {
     readonly operations: readonly (readonly [string, Processor])[];
     readonly operationSets: readonly (readonly [string, readonly GraphNode[]])[];
   };
+  /** The paths of the built-in processors that repair the node, each with the fault that it repairs. */
+  readonly repairs: readonly (readonly [string, string])[];
 }
 
 export type FromExecutor =

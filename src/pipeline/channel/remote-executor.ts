@@ -1,5 +1,4 @@
 import type { SeenPod } from '../api/named-pod.ts';
-import type { BuiltIns } from '../steps/built-ins.ts';
 import { failedWith } from '../steps/operation-result.ts';
 import {
   type EarlierRecord,
@@ -7,7 +6,7 @@ import {
   type StepToRun,
   stopWithin,
 } from '../steps/step-to-run.ts';
-import { type Executor, type ReadFile, ResultReadError } from './executor.ts';
+import { type Executor, type ReadFile, ResultReadError, type SettledJournal } from './executor.ts';
 import { ABSENT_MS, REMOVALS_WAITING_MAX, RETAINS_WAITING_MAX } from './limits.ts';
 import type { Answer, AskOptions, OpenRequests } from './open-requests.ts';
 import type { StepRequest } from './request-schema.ts';
@@ -15,7 +14,7 @@ import type { StepRequest } from './request-schema.ts';
 /** The executor as the agent sees it: each function is one request. */
 export function remoteExecutor(
   requests: OpenRequests,
-  builtIns: () => Promise<BuiltIns>,
+  { builtIns, repairs }: Pick<Executor, 'builtIns' | 'repairs'>,
 ): Executor {
   const earlierActions = async (purpose: string, options: AskOptions): Promise<EarlierRecord> => {
     const answer = await requests.ask({ kind: 'earlier-actions', purpose }, options);
@@ -50,7 +49,13 @@ export function remoteExecutor(
     earlierActionsFor: (purpose) => earlierActions(purpose, { patienceMs: ABSENT_MS }),
     largeResults: remoteResults(requests),
     readFile: (path) => readFile(requests, path),
+    settleJournal: async () => {
+      const answer = await requests.ask({ kind: 'settle-journal' }, { patienceMs: ABSENT_MS });
+      if ('value' in answer) return answer.value as SettledJournal;
+      return { isSettled: false, why: whyNot(answer) };
+    },
     builtIns,
+    repairs,
   };
 }
 

@@ -115,6 +115,7 @@ export const executorRequest = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('find-pod'), pod: podReference, restMs }),
   z.strictObject({ kind: z.literal('earlier-actions'), purpose }),
+  z.strictObject({ kind: z.literal('settle-journal') }),
   z.strictObject({ kind: z.literal('store-result'), uid, file, text: z.string() }),
   z.strictObject({ kind: z.literal('remove-results'), uid }),
   z.strictObject({ kind: z.literal('retain-results'), uids: list(uid, UIDS_MAX) }),

@@ -299,7 +299,12 @@ class Drive {
   ): Promise<Driven | 'changed'> {
     const now = this.#now();
     const { spec } = next;
-    const status = withReason(next.status, reason, now, name);
+    // It is approved, or the step would not wait for its turn.
+    const { plan } = next.status;
+    const settled = plan
+      ? withReason(next.status, 'PlanApproved', now, plan, 'False')
+      : next.status;
+    const status = withReason(settled, reason, now, name);
     const saved = await this.#save(object, { ...next, status });
     if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
     const limitAt = askAgainAt(spec, status, now, this.#context.arrivalMs);

@@ -10,6 +10,15 @@ test.each([
   ['was released', { ...lease, holder: '' }, 'acquire'],
   ['was renewed lately', { ...lease, unchangedMs: 14_999 }, 'wait'],
   ['has expired', { ...lease, unchangedMs: 15_000 }, 'acquire'],
-])('of a Lease that %s', (_, seen, decision) => {
+])('a Lease that %s', (_, seen, decision) => {
   expect(decideLease(seen, 'me')).toBe(decision);
+});
+
+test.each([
+  ['does not exist', undefined, 'wait'],
+  ['is ours', { ...lease, holder: 'me' }, 'renew'],
+  ['is free', { ...lease, holder: '' }, 'acquire'],
+  ['has a silent holder', { ...lease, unchangedMs: 99_000 }, 'wait'],
+])('a slot that %s', (_, seen, decision) => {
+  expect(decideLease(seen, 'me', true)).toBe(decision);
 });

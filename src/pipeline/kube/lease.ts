@@ -18,7 +18,18 @@ export interface LeaseOptions {
   /** Read when the Lease is created: with its owner Kubernetes deletes it. */
   readonly owner?: () => Promise<OwnerReference>;
   readonly now?: () => Date;
+  /** Somebody else creates it, and nobody takes it from a silent holder: only its holder releases it. */
+  readonly slot?: LeaseSlot;
 }
+
+interface LeaseSlot {
+  /** The Lease as it was read. */
+  readonly seen?: unknown;
+  /** Its annotations at each write; undefined: as they are. */
+  readonly annotations: (before: Annotations) => Annotations | undefined;
+}
+
+type Annotations = Readonly<Record<string, unknown>>;
 
 export interface SeenLease {
   readonly holder: string;
@@ -34,10 +45,12 @@ export interface SeenLease {
 export function decideLease(
   lease: SeenLease | undefined,
   holder: string,
+  isSlot = false,
 ): 'create' | 'renew' | 'acquire' | 'wait' {
-  if (!lease) return 'create';
+  if (!lease) return isSlot ? 'wait' : 'create';
   if (lease.holder === holder) return 'renew';
-  const isFree = lease.holder === '' || lease.unchangedMs >= lease.durationSeconds * 1000;
+  const hasExpired = !isSlot && lease.unchangedMs >= lease.durationSeconds * 1000;
+  const isFree = lease.holder === '' || hasExpired;
   return isFree ? 'acquire' : 'wait';
 }
 
@@ -46,7 +59,7 @@ export class Lease {
   readonly #client: KubeClient;
   readonly #options: LeaseOptions;
   readonly #now: () => Date;
-  /** Our last write. */
+  /** Our last write, or the object that we were given. */
   #written: unknown;
   #seenVersion: string | undefined;
   #seenAt = 0;
@@ -56,6 +69,7 @@ export class Lease {
     this.#client = client;
     this.#options = options;
     this.#now = options.now ?? (() => new Date());
+    this.#written = options.slot?.seen;
   }
 
   /** Nobody else can hold it now. */
@@ -68,7 +82,8 @@ export class Lease {
     for (let conflicts = 0; conflicts < LEASE_CONFLICTS_MAX; conflicts += 1) {
       const begun = performance.now();
       const lease = this.#written ?? (await this.#read());
-      const decision = decideLease(lease === undefined ? undefined : this.#seen(lease), this.#me);
+      const seen = lease === undefined ? undefined : this.#seen(lease);
+      const decision = decideLease(seen, this.#me, this.#options.slot !== undefined);
       if (decision === 'wait') return false;
       const answer = await answerOf(this.#write(decision, lease));
       if (answer.ok) {
@@ -85,16 +100,21 @@ export class Lease {
     return false;
   }
 
-  /** Lets the next one have it at once. */
-  async release(): Promise<void> {
+  /** Lets the next one have it at once. Says whether it was ours until then. */
+  async release(): Promise<boolean> {
     this.#heldUntil = 0;
-    const lease = this.#written ?? (await this.#read());
-    this.#written = undefined;
-    if (textAt(lease, 'spec', 'holderIdentity') !== this.#me) return;
-    const spec = { ...specOf(lease), holderIdentity: '', renewTime: microTime(this.#now()) };
-    const answer = await answerOf(this.#put(lease, spec));
-    const isGone = answer.ok || ['Conflict', 'NotFound'].includes(answer.error.reason);
-    if (!isGone) throw answer.error;
+    for (let conflicts = 0; conflicts < LEASE_CONFLICTS_MAX; conflicts += 1) {
+      const lease = this.#written ?? (await this.#read());
+      this.#written = undefined;
+      if (textAt(lease, 'spec', 'holderIdentity') !== this.#me) return false;
+      const spec = { ...specOf(lease), holderIdentity: '', renewTime: microTime(this.#now()) };
+      const answer = await answerOf(this.#put(lease, spec));
+      if (answer.ok) return true;
+      const { reason } = answer.error;
+      if (reason === 'NotFound') return false;
+      if (reason !== 'Conflict') throw answer.error;
+    }
+    throw new StoreError('Conflict', `Lease ${this.#options.name}: others change it all the time`);
   }
 
   #read(): Promise<unknown> {
@@ -144,8 +164,15 @@ export class Lease {
 
   #put(lease: unknown, spec: object): Promise<unknown> {
     if (!isObject(lease)) throw new StoreError('ServiceUnavailable', 'Lease: malformed answer');
-    const body = { ...lease, spec };
+    const body = { ...lease, ...this.#annotated(lease), spec };
     return this.#client.request({ method: 'PUT', path: this.#path(), body, timeoutMs: LEASE_MS });
+  }
+
+  #annotated({ metadata }: { readonly metadata?: unknown }): object {
+    if (!isObject(metadata)) return {};
+    const before = isObject(metadata.annotations) ? metadata.annotations : {};
+    const annotations = this.#options.slot?.annotations(before);
+    return annotations ? { metadata: { ...metadata, annotations } } : {};
   }
 
   #path(name = `/${this.#options.name}`): string {

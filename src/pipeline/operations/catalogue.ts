@@ -41,6 +41,11 @@ export const ownOperations: ReadonlyMap<string, Processor> = new Map(
   processors.map(({ operation, path }) => [operation, builtIn(path)]),
 );
 
+/** The processors that repair this node, by their path, with the fault that each repairs. */
+export const repairs: ReadonlyMap<string, string> = new Map(
+  processors.flatMap(({ path, repairsFault }) => (repairsFault ? [[path, repairsFault]] : [])),
+);
+
 /** A server without an address is this process. */
 export function builtIn(path: string): Processor {
   return { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS };

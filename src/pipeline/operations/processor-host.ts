@@ -76,6 +76,8 @@ export interface OwnProcessor {
    * 'refused', or 'nothing', because it reads nothing of the node.
    */
   readonly forPod: 'limited' | 'refused' | 'nothing';
+  /** The fault of this node that it repairs. */
+  readonly repairsFault?: string;
   /** It captures traffic or sends a signal: an executor needs the permission of its policy. */
   readonly needsPermission?: true;
   /** The addresses of servers in its input: an executor asks only those of its policy. */

@@ -32,6 +32,7 @@ export function recoverProcessorOf(fault: AnyFault): OwnProcessor {
     writes: [steps.recovered],
     repairs: true,
     forPod: fault.affectsWholeNode ? 'refused' : 'limited',
+    repairsFault: fault.id,
     run: (input, host) => recoverFault(fault, input, host),
   };
 }

@@ -117,6 +117,21 @@ export function earlierRecords(withHost: WithHost, stop: AbortSignal) {
     });
 }
 
+/** Settles what a crash interrupted; not while somebody repairs the node. */
+export function journalSettling(withHost: WithHost, stop: AbortSignal) {
+  const reading = { timeoutMs: EARLIER_ACTIONS_MS, stop, consent: noConsent };
+  return () =>
+    withHost(reading, async (host) => {
+      const repair = await host.openRepair();
+      if (!repair.isOpen)
+        return { isSettled: false, why: `${repair.what}; ${repair.why}` } as const;
+      repair.close();
+      const left = repair.settled.find((each) => 'unsettled' in each);
+      if (!left) return { isSettled: true } as const;
+      return { isSettled: false, why: left.unsettled } as const;
+    });
+}
+
 /** The consent of the spec. Adds to `wanted` what needs approval first. */
 function policyOf({ spec, status }: CurrentDiagnosis, wanted: Wanted[]): ProcessorHost['consent'] {
   const isApproved = approvedIn(spec, status);

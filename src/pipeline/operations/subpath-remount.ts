@@ -75,6 +75,7 @@ export const subpathProcessors: readonly OwnProcessor[] = [
     writes: [RECOVERED],
     repairs: true,
     forPod: 'limited',
+    repairsFault: staleSubpathMount().id,
     /** Unmounts what an earlier step has found, if a new check finds the same. */
     async run(input, host) {
       const { [DESTINATION]: target } = input;

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/recovery-objects.ts';
+import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
+import { FAULT, fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
+import type { RecoveryMode } from '../../../pipeline/api/recovery-mode.ts';
+import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
+
+const DONE = { succeeded: true, results: {} } as const;
+const PLAN = { wanted: [] };
+
+/** What becomes of a step, and how often its node was asked to run it. */
+async function outcomeOf(
+  step: StepToRun,
+  { policy = true, fault }: { readonly policy?: boolean; readonly fault?: RecoveryMode } = {},
+) {
+  const api = new SyntheticApiServer();
+  if (policy) {
+    const faults = fault ? [{ name: FAULT, recovery: fault }] : [];
+    const object = recoveryPolicy({ faults });
+    const metadata = { ...object.metadata, generation: 1 };
+    api.put('/apis/diagnosis.kubediag.org/v1/recoverypolicies/default', {
+      ...{ ...object, metadata, status: observedPolicy(1, 1) },
+    });
+  }
+  for (const lease of slotLeases(1)) {
+    api.put(
+      `/apis/coordination.k8s.io/v1/namespaces/kubediag/leases/${lease.metadata.name}`,
+      lease,
+    );
+  }
+  const seen: StepToRun[] = [];
+  const isPlan = ({ spec, status }: StepToRun['diagnosis']) =>
+    spec.recovery === 'Approval' && (!status.plan || spec.approvedPlan !== status.plan);
+  const { step: run } = fleetNode(api, 'web-1', {
+    run: async (each) => {
+      seen.push(each);
+      return isPlan(each.diagnosis) ? PLAN : DONE;
+    },
+  });
+  const outcome = await run(step);
+  return {
+    outcome,
+    modes: seen.map(({ diagnosis }) => diagnosis.spec.recovery),
+    writes: api.writes,
+  };
+}
+
+const approved = { status: { plan: 'p' } };
+
+test('an absent policy means no repair, and a step that acts only then waits', async () => {
+  const { outcome, modes } = await outcomeOf(repairStep('web-1'), { policy: false });
+  expect(outcome).toMatchObject({
+    notNow: { reason: 'RecoveryPolicyMissing', name: 'it does not exist' },
+  });
+  expect(modes).toEqual([]);
+});
+
+test.each([
+  ['that reads', repairStep('web-1', {}, { path: '/processor/somethingElse' })],
+  ['of a dry run', repairStep('web-1', { dryRun: true })],
+  ['of a Diagnosis that never repairs', repairStep('web-1', { recovery: 'Never' })],
+])('a step %s needs neither policy nor slot', async (_, step) => {
+  const { outcome, modes, writes } = await outcomeOf(step, { policy: false });
+  expect(outcome).toEqual(DONE);
+  expect(modes).toHaveLength(1);
+  expect(writes).toEqual([]);
+});
+
+test('a script and a step with a server of its own need no slot', async () => {
+  const script = { way: 'script', timeoutSeconds: 1, script: 'true', argKeys: [] } as const;
+  const { processor } = repairStep('web-1');
+  for (const other of [script, { ...processor, address: '10.0.0.1' }]) {
+    const step = { ...repairStep('web-1'), processor: other };
+    expect(await outcomeOf(step, { policy: false })).toMatchObject({ outcome: DONE });
+  }
+});
+
+test('the policy asks for an approval that the Diagnosis does not', async () => {
+  const { outcome, modes, writes } = await outcomeOf(repairStep('web-1'), { fault: 'Approval' });
+  expect(outcome).toEqual({ ...PLAN, requiredBy: 'RecoveryPolicy' });
+  expect(modes).toEqual(['Approval']);
+  expect(writes).toEqual([]);
+});
+
+test('the Diagnosis asks for an approval itself', async () => {
+  const step = repairStep('web-1', { recovery: 'Approval' });
+  expect(await outcomeOf(step, { fault: 'Approval' })).toMatchObject({ outcome: PLAN });
+  expect((await outcomeOf(step)).outcome).not.toHaveProperty('requiredBy');
+});
+
+test('an approved plan needs a slot too', async () => {
+  const step = repairStep('web-1', { approvedPlan: 'p' }, approved);
+  const { outcome, writes } = await outcomeOf(step, { fault: 'Approval' });
+  expect(outcome).toEqual(DONE);
+  expect(writes).toHaveLength(2);
+});
+
+test('a fault that the policy forbids to repair is refused by its name', async () => {
+  const { outcome, modes } = await outcomeOf(repairStep('web-1'), { fault: 'Never' });
+  expect(outcome).toMatchObject({
+    succeeded: false,
+    reason: 'Refused',
+    message: expect.stringMatching(
+      /^refused: RecoveryPolicy default permits no repair of some-fault/,
+    ),
+  });
+  expect(modes).toEqual([]);
+});
+
+test('a step whose run throws releases its slot', async () => {
+  const api = new SyntheticApiServer();
+  const object = recoveryPolicy();
+  api.put('/apis/diagnosis.kubediag.org/v1/recoverypolicies/default', {
+    ...{ ...object, metadata: { ...object.metadata, generation: 1 } },
+    status: observedPolicy(1, 1),
+  });
+  const [lease] = slotLeases(1);
+  const path = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases/kubediag-recovery-0';
+  api.put(path, lease ?? {});
+  const defect = new Error('a defect');
+  const node = fleetNode(api, 'web-1', { run: () => Promise.reject(defect) });
+  await expect(node.step(repairStep('web-1'))).rejects.toBe(defect);
+  expect(api.objects.get(path)).toMatchObject({ spec: { holderIdentity: '' } });
+});

@@ -1,0 +1,117 @@
+import type { Processor } from '../../../pipeline/api/processor-of.ts';
+import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
+import type { Executor } from '../../../pipeline/channel/executor.ts';
+import { modeFor } from '../../../pipeline/recovery/mode-for.ts';
+import { failedWith, refusedWith } from '../../../pipeline/steps/operation-result.ts';
+import { mayAct } from '../../../pipeline/steps/plan.ts';
+import { isOwnPath } from '../../../pipeline/steps/run-server.ts';
+import {
+  type RunStep,
+  type RunStepWhenDue,
+  type StepDelay,
+  type StepOutcome,
+  type StepToRun,
+  stopWithin,
+} from '../../../pipeline/steps/step-to-run.ts';
+import type { RecoverySlots } from './recovery-slots.ts';
+
+export interface RepairStepsOptions {
+  readonly slots: Pick<RecoverySlots, 'policy' | 'begin'>;
+  readonly repairs: Executor['repairs'];
+  readonly earlierActionsFor: Executor['earlierActionsFor'];
+  readonly now?: () => Date;
+}
+
+/**
+ * Runs the steps that repair this node as far as the RecoveryPolicy permits it, and only while the node holds a
+ * slot. Other steps run as they are.
+ */
+export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepWhenDue {
+  return async (step) => {
+    const fault = await faultOf(step, options.repairs);
+    if (fault === undefined) return run(step);
+    if (typeof fault !== 'string') return failedWith(fault.why);
+    const { spec, status } = step.diagnosis;
+    if (spec.dryRun || spec.recovery === 'Never') return run(step);
+    const policy = await options.slots.policy();
+    if (policy.state === 'unusable') return repaired(run, step, policy, options);
+    const recovery = modeFor(policy.spec, fault, spec.recovery);
+    if (recovery === 'Never') {
+      const todo = 'see its spec.faults, or repair the node as a person';
+      return refusedWith(`RecoveryPolicy default permits no repair of ${fault}: ${todo}`);
+    }
+    const effective = withRecovery(step, recovery);
+    const outcome = mayAct(effective.diagnosis.spec, status)
+      ? await repaired(run, effective, policy, options)
+      : await run(effective);
+    const isFromPolicy = spec.recovery !== 'Approval' && 'wanted' in outcome;
+    return isFromPolicy ? { ...outcome, requiredBy: 'RecoveryPolicy' } : outcome;
+  };
+}
+
+async function repaired(
+  run: RunStep,
+  step: StepToRun,
+  policy: Awaited<ReturnType<RecoverySlots['policy']>>,
+  { slots, earlierActionsFor, now = () => new Date() }: RepairStepsOptions,
+): Promise<StepOutcome | StepDelay> {
+  const turn = await slots.begin(policy, async () => {
+    if (policy.state === 'unusable') return false;
+    const earlier = await earlierActionsFor(step.purpose);
+    return !earlier.isKnown || (earlier.record.actions ?? []).length > 0;
+  });
+  if ('notNow' in turn) return turn;
+  let outcome: StepOutcome | undefined;
+  try {
+    await step.onBegun?.({ reason: 'RecoveryBegun', name: turn.lease });
+    outcome = await run({ ...step, stop: AbortSignal.any([step.stop, turn.lost]) });
+    return outcome;
+  } finally {
+    await turn.end(outcome && failureIn(outcome, step, now()));
+  }
+}
+
+/** The fault that a step repairs; undefined if it repairs none, or why nobody knows. */
+async function faultOf(
+  { processor, restMs, stop }: StepToRun,
+  repairs: Executor['repairs'],
+): Promise<string | { readonly why: string } | undefined> {
+  if (processor.way !== 'http' || !isOwnPath(processor)) return undefined;
+  const ending = stopWithin(patienceMs(processor, restMs), stop);
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const onEnd = () => resolve(undefined);
+  ending.addEventListener('abort', onEnd);
+  if (ending.aborted) onEnd();
+  const known = await Promise.race([repairs(), promise]);
+  ending.removeEventListener('abort', onEnd);
+  if (!known) return { why: 'the executor of this node has not connected: look at its log' };
+  return known.get(pathOf(processor));
+}
+
+function patienceMs({ timeoutSeconds }: Processor, restMs: number): number {
+  return Math.min(timeoutSeconds * 1_000, restMs);
+}
+
+// /processor/subpathRemountRecover?x=1
+function pathOf({ path }: Processor & { readonly way: 'http' }): string {
+  return path.split('?')[0] ?? path;
+}
+
+function withRecovery(step: StepToRun, recovery: 'Automatic' | 'Approval'): StepToRun {
+  const { diagnosis } = step;
+  return { ...step, diagnosis: { ...diagnosis, spec: { ...diagnosis.spec, recovery } } };
+}
+
+/** An action that did not come about, and was not refused before it began. */
+function failureIn(
+  outcome: StepOutcome,
+  { diagnosis }: StepToRun,
+  now: Date,
+): FailedRecovery | undefined {
+  const { namespace, name, uid, nodeName } = diagnosis;
+  const { actions = [] } = outcome.record ?? {};
+  const hasFailed = actions.some(({ state }) => state === 'failed' || state === 'no-effect');
+  if (!hasFailed) return undefined;
+  const time = `${now.toISOString().slice(0, 19)}Z`;
+  return { nodeName, diagnosis: `${namespace}/${name}`, uid, time };
+}

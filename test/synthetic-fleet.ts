@@ -1,0 +1,82 @@
+import { onTestFinished } from 'vitest';
+import {
+  RecoverySlots,
+  type RecoverySlotsOptions,
+} from '../src/hosts/agent/recovery/recovery-slots.ts';
+import { repairSteps } from '../src/hosts/agent/recovery/repair-steps.ts';
+import { NAMESPACE } from '../src/pipeline/api/cluster-names.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../src/pipeline/api/diagnosis.ts';
+import type { SettledJournal } from '../src/pipeline/channel/executor.ts';
+import type { KubeClient } from '../src/pipeline/kube/kube-client.ts';
+import type { RunStep, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
+
+export const FAULT = 'some-fault';
+const PATH = '/processor/someRecover';
+
+interface FleetNodeOptions {
+  readonly run: RunStep;
+  readonly hasBegun?: boolean;
+  /** The time between two questions is that of the test. */
+  readonly asksAtOnce?: boolean;
+  readonly settle?: () => Promise<SettledJournal>;
+  readonly slots?: Partial<RecoverySlotsOptions>;
+}
+
+/** The part of an agent that asks for a slot, and a step that it runs; until the test ends or it is killed. */
+export function fleetNode(
+  client: KubeClient,
+  nodeName: string,
+  {
+    run,
+    hasBegun = false,
+    asksAtOnce = false,
+    settle = async () => ({ isSettled: true }),
+    slots: given = {},
+  }: FleetNodeOptions,
+) {
+  const stop = new AbortController();
+  const messages: string[] = [];
+  const slots = new RecoverySlots({
+    ...{ client, namespace: NAMESPACE, nodeName, settle, stop: stop.signal },
+    onMessage: (message) => messages.push(message),
+    ...(asksAtOnce ? { askAgainMs: () => 0 } : {}),
+    ...given,
+  });
+  const running = slots.run();
+  const kill = async () => {
+    stop.abort();
+    await running;
+  };
+  onTestFinished(kill);
+  const actions = hasBegun ? [{ kind: 'unmount', state: 'done' }] : [];
+  const step = repairSteps(run, {
+    slots,
+    repairs: async () => new Map([[PATH, FAULT]]),
+    earlierActionsFor: async () => ({ isKnown: true, record: { actions } }),
+  });
+  return { step, slots, messages, kill };
+}
+
+export function repairStep(
+  nodeName: string,
+  spec: Partial<DiagnosisSpec> = {},
+  {
+    status = {},
+    name = 'web',
+    path = PATH,
+  }: { status?: DiagnosisStatus; name?: string; path?: string } = {},
+): StepToRun {
+  const uid = `uid-of-${name}-on-${nodeName}`;
+  return {
+    name: 'some-recover',
+    processor: { way: 'http', path, scheme: 'http', timeoutSeconds: 30 },
+    diagnosis: {
+      ...{ namespace: 'default', name, uid, nodeName, status },
+      spec: { operationSet: 'some', ...spec },
+    },
+    input: {},
+    restMs: Number.POSITIVE_INFINITY,
+    purpose: `${uid}/1/default/${name}`,
+    stop: new AbortController().signal,
+  };
+}
