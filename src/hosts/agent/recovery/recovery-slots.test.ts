@@ -61,7 +61,7 @@ test('a node holds a slot while its step repairs, and not longer', async () => {
     return DONE;
   };
   expect(await fleetNode(api, 'web-1', { run }).step(repairStep('web-1'))).toEqual(DONE);
-  expect(during.toSorted()).toEqual(['', 'web-1']);
+  expect(during.filter((each) => each === 'web-1')).toHaveLength(1);
   expect(holders(api)).toEqual(['', '']);
 });
 
