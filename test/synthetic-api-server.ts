@@ -122,7 +122,8 @@ export class SyntheticApiServer implements KubeClient {
   #create(path: string, body: unknown): unknown {
     const at = `${path}/${textAt(body, 'metadata', 'name')}`;
     if (this.objects.has(at)) throw new StoreError('AlreadyExists', `${at} exists`);
-    return this.put(at, isObject(body) ? body : {});
+    const metadata = { uid: `uid-${this.#version}`, ...fieldsOf(fieldAt(body, 'metadata')) };
+    return this.put(at, { ...fieldsOf(body), metadata });
   }
 
   #list(path: string): unknown {

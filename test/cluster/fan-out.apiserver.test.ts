@@ -1,52 +1,42 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { childName } from '../../src/hosts/controller/fan-out/child-diagnosis.ts';
 import { textAt } from '../../src/lib/std/json.ts';
-import { PARENT_LABEL } from '../../src/pipeline/api/cluster-names.ts';
+import { NAMESPACE, PARENT_LABEL } from '../../src/pipeline/api/cluster-names.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
 import { kubeStore } from '../../src/pipeline/kube/kube-store.ts';
 import type { Store, StoredObject } from '../../src/pipeline/store/store.ts';
 import { type ApiServer, startApiServer } from '../rig/api-server.ts';
+import { type ControllerHere, controllerHere, createNamespace } from '../rig/controller-here.ts';
 import {
-  type ControllerHere,
-  controllerHere,
-  createNamespace,
-  kubeconfigOf,
-} from '../rig/controller-here.ts';
-import { type Running, startProgram } from '../rig/run-kubediag.ts';
+  type ControllerProcess,
+  controllerProcess as startControllerProcess,
+} from '../rig/controller-process.ts';
 import { SimulatedAgents, type SimulatedStep, stepOf } from '../rig/simulated-agents.ts';
 
 /** Diagnoses of many nodes on a real API server, with agents that only simulate their steps. */
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const WAIT = { timeout: 120_000, interval: 200 };
 const COUNT = 200;
 
 let api: ApiServer;
 let store: Store;
 let agents: SimulatedAgents;
-let folder: string;
 let step: SimulatedStep;
 const controllers: ControllerHere[] = [];
-const processes: Running[] = [];
+const processes: ControllerProcess[] = [];
 
 beforeAll(async () => {
   api = await startApiServer();
   await createNamespace(api);
   store = kubeStore(api.client);
-  folder = await mkdtemp(join(tmpdir(), 'kubediag-fan-out-'));
-  await writeFile(join(folder, 'kubeconfig.json'), kubeconfigOf(api));
   agents = new SimulatedAgents(api, COUNT, { step: (name, stop) => step(name, stop) });
   await agents.start();
 });
 afterAll(async () => {
   await agents.stop();
   await api.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
   await api.clear();
@@ -68,21 +58,16 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(controllers.splice(0).map(({ stop }) => stop()));
-  for (const { child } of processes.splice(0)) child.kill('SIGKILL');
+  await Promise.all(processes.splice(0).map(({ end }) => end('SIGKILL')));
 });
 
-async function controllerIn(): Promise<void> {
-  controllers.push(await controllerHere(api, { builtIns: [] }));
+async function controllerIn(namespace = NAMESPACE): Promise<void> {
+  controllers.push(await controllerHere(api, { builtIns: [], namespace }));
 }
 
-/** A process of its own, which can be killed. */
-async function controllerProcess(): Promise<Running> {
-  const words = ['controller', '--kubeconfig', join(folder, 'kubeconfig.json')];
-  const running = startProgram([process.execPath, MAIN, ...words, '--listen', '127.0.0.1:0'], {
-    limitMs: 240_000,
-  });
+async function controllerProcess(): Promise<ControllerProcess> {
+  const running = await startControllerProcess(api);
   processes.push(running);
-  await running.hasSaid('controller ');
   return running;
 }
 
@@ -219,11 +204,12 @@ test('nodes of pods by their labels, and a pod that is not there', async () => {
 
 test('the next leader goes on when the first is killed, and nothing runs twice', async () => {
   const first = await controllerProcess();
-  await first.hasSaid('this process leads');
+  await expect.poll(() => first.said(), WAIT).toContain('this process leads');
   await controllerProcess();
   const parent = await create('all');
   await expect.poll(async () => (await childrenOf(parent)).length, WAIT).toBeGreaterThan(30);
-  first.child.kill('SIGKILL');
+  processes.splice(processes.indexOf(first), 1);
+  await first.end('SIGKILL');
   expect((await childrenOf(parent)).length).toBeLessThan(COUNT);
   const status = await ended('all');
   expect(status).toMatchObject({ phase: 'Succeeded', nodes: { succeeded: COUNT, failed: 0 } });
@@ -329,4 +315,31 @@ test('nothing is selected until a node with the labels arrives', async () => {
     body: { metadata: { labels: matchLabels } },
   });
   expect(await ended('late')).toMatchObject({ phase: 'Succeeded', nodeNames: ['sim-0007'] });
+});
+
+test('two controllers that both lead create one Diagnosis for each node', async () => {
+  // Each has a Lease of its own.
+  await Promise.all([controllerIn(), controllerIn('other')]);
+  const parent = await create('all');
+  expect(await ended('all')).toMatchObject({
+    phase: 'Succeeded',
+    nodes: { total: COUNT, succeeded: COUNT, created: COUNT },
+  });
+  expect(await childrenOf(parent)).toHaveLength(COUNT);
+  expect(agents.runs.size).toBe(COUNT);
+  expect(runTwice()).toEqual([]);
+});
+
+test('the API server goes away in the middle, and everything ends', async () => {
+  step = stepOf(2_000);
+  await controllerIn();
+  const parent = await create('all');
+  await expect.poll(async () => (await childrenOf(parent)).length, WAIT).toBeGreaterThan(30);
+  await api.part.stop('SIGKILL');
+  await sleep(1_000);
+  await api.part.start();
+  await api.ready();
+  expect(await ended('all')).toMatchObject({ phase: 'Succeeded', nodes: { succeeded: COUNT } });
+  expect(await childrenOf(parent)).toHaveLength(COUNT);
+  expect(runTwice()).toEqual([]);
 });

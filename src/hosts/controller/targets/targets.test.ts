@@ -89,13 +89,23 @@ test('a suspended one waits, and a cancel and a deadline end it', async () => {
 
 test.each([
   ['has a node', { ...SPEC, nodeName: 'web-3' }],
-  ['has a targetSelector', { ...SPEC, targetSelector: {} }],
+  ['has a targetSelector only', { targetSelector: {} }],
 ])('one that %s is left to others', async (_, spec) => {
   const controller = await controllerWith(spec, 0, { spec: { nodeName: 'web-1' } });
   controller.diagnosis('other', SPEC);
   await expect.poll(() => controller.stored('other')?.spec.nodeName, POLL).toBe('web-1');
   expect(controller.stored('d')).toMatchObject({ spec });
   expect(controller.stored('d')?.status).toBeUndefined();
+});
+
+test('a pod wins over a targetSelector beside it', async () => {
+  const pod = { spec: { nodeName: 'web-1' } };
+  const controller = await controllerWith(
+    { ...SPEC, targetSelector: { nodeSelector: {} } },
+    0,
+    pod,
+  );
+  await expect.poll(() => controller.stored('d')?.spec.nodeName, POLL).toBe('web-1');
 });
 
 test('a Diagnosis that another writer changes meanwhile is read again', async () => {

@@ -24,10 +24,10 @@ export async function targets(context: ControllerContext): Promise<void> {
   for (const [key, digest] of context.diagnoses.entries()) see(key, digest);
 }
 
-/** Those with a targetSelector get a Diagnosis for each node instead. */
+/** A targetSelector beside the pod has no effect: the single target is more precise. */
 function lacksNode(digest: DiagnosisDigest): boolean {
-  const { nodeName, hasPodReference, hasTargetSelector, isDeleted, phase } = digest;
-  return hasPodReference && !hasTargetSelector && !nodeName && !isDeleted && !hasEnded(phase);
+  const { nodeName, hasPodReference, isDeleted, phase } = digest;
+  return hasPodReference && !nodeName && !isDeleted && !hasEnded(phase);
 }
 
 class TargetFinder {
@@ -47,7 +47,7 @@ class TargetFinder {
     const { now, arrivalMs = ARRIVAL_MS } = this.#context;
     const object = await unfinished(this.#context, key);
     const spec = object?.spec as DiagnosisSpec | undefined;
-    if (!object || !spec?.podReference || spec.nodeName || spec.targetSelector) return undefined;
+    if (!object || !spec?.podReference || spec.nodeName) return undefined;
     const begun = decideBegin({ spec, status: statusOf(object), now: now() });
     const seen = { spec, status: begun.status, now: now() };
     if (!begun.isReady) {

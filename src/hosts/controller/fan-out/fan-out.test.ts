@@ -1,0 +1,167 @@
+import { afterEach, expect, test } from 'vitest';
+import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { StoreError } from '../../../pipeline/store/store-error.ts';
+import { childName } from './child-diagnosis.ts';
+import { fanOut } from './fan-out.ts';
+
+const started: SyntheticController[] = [];
+afterEach(() => {
+  for (const each of started.splice(0)) each.stop();
+});
+
+const POLL = { timeout: 15_000, interval: 20 };
+const NODES = ['a', 'b', 'c'];
+const SPEC = { targetSelector: { nodeNames: NODES } };
+const AT = '/apis/diagnosis.kubediag.org/v1/namespaces/default/diagnoses';
+
+function controllerOf(): SyntheticController {
+  const controller = new SyntheticController();
+  started.push(controller);
+  for (const name of NODES) controller.node(name);
+  return controller;
+}
+
+async function begun(controller: SyntheticController): Promise<void> {
+  await controller.start();
+  void fanOut(controller.context);
+}
+
+const child = (node: string) => childName('all', node);
+
+function end(controller: SyntheticController, node: string, result = 'Repaired'): void {
+  const phase = result === 'Error' ? 'Failed' : 'Succeeded';
+  controller.change(child(node), { status: { phase, result } });
+}
+
+function creations({ api }: SyntheticController): number {
+  return api.writes.filter((each) => each === `POST ${AT}`).length;
+}
+
+test('creates a Diagnosis for each node, counts them, and writes the last state', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  for (const node of NODES) end(controller, node);
+  const status = () => controller.stored('all')?.status;
+  await expect.poll(status, POLL).toMatchObject({
+    phase: 'Succeeded',
+    result: 'Repaired',
+    progress: '3/3',
+    nodes: { total: 3, succeeded: 3, created: 3, results: { Repaired: 3 } },
+  });
+  expect(creations(controller)).toBe(3);
+  // Pending, Running, created, and at most two while they ended.
+  const writes = controller.api.writes.filter((each) => each.endsWith('/all/status'));
+  expect(writes.length).toBeLessThanOrEqual(5);
+});
+
+test('an object with the name of a child is not adopted, and forged children do not count', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  controller.diagnosis(child('a'), { nodeName: 'a', cancel: false });
+  const labels = { 'diagnosis.kubediag.org/parent-uid': 'uid-of-all' };
+  const forge = (name: string, ownerReferences: readonly object[]) =>
+    controller.api.put(`${AT}/${name}`, {
+      metadata: { name, namespace: 'default', uid: name, labels, ownerReferences },
+      spec: { operationSet: 'set', nodeName: 'b' },
+      status: { phase: 'Failed', result: 'Error' },
+    });
+  forge('by-label', []);
+  const owner = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis', uid: 'uid-of-all' };
+  forge('by-owner', [{ ...owner, controller: true }]);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  // Neither does its deletion.
+  controller.api.remove(`${AT}/by-owner`);
+  end(controller, 'b');
+  end(controller, 'c');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({
+      phase: 'Failed',
+      nodes: { succeeded: 2, failed: 1 },
+      failedNodes: [{ name: 'a', message: expect.stringContaining('does not belong to this one') }],
+    });
+  expect(controller.stored(child('a'))).toMatchObject({ spec: { nodeName: 'a', cancel: false } });
+});
+
+test('a lost answer, and a server that asks to wait, create no second Diagnosis', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  const lost = new Set(NODES);
+  let refusals = 2;
+  const { request } = controller.api;
+  controller.api.request = async (given) => {
+    if (given.method !== 'POST') return request.call(controller.api, given);
+    if (refusals > 0) {
+      refusals -= 1;
+      throw new StoreError('TooManyRequests', 'too many requests', 50);
+    }
+    const answer = await request.call(controller.api, given);
+    const node = (given.body as { readonly spec: { readonly nodeName: string } }).spec.nodeName;
+    if (!lost.delete(node)) return answer;
+    throw new StoreError('ServiceUnavailable', 'no answer within 30 s');
+  };
+  await begun(controller);
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { created: 3, waiting: 3 } });
+  expect(NODES.map((node) => controller.stored(child(node))?.spec.nodeName)).toEqual(NODES);
+  expect(lost.size).toBe(0);
+});
+
+test('a Diagnosis that the server refuses fails its node with the reason', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  controller.api.onRequest = ({ method, body }) => {
+    if (method === 'POST' && JSON.stringify(body).includes('"nodeName":"b"')) {
+      throw new StoreError('Forbidden', 'exceeded quota: count/diagnoses=2');
+    }
+  };
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  end(controller, 'a');
+  end(controller, 'c');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({
+      phase: 'Failed',
+      failedNodes: [{ name: 'b', message: expect.stringContaining('exceeded quota') }],
+    });
+});
+
+test('a new leader knows which Diagnoses were deleted, and creates the others', async () => {
+  const controller = controllerOf();
+  const status = {
+    phase: 'Running',
+    startTime: '2026-01-02T03:04:05Z',
+    nodeNames: NODES,
+    nodes: { total: 3, waiting: 3, running: 0, succeeded: 0, failed: 0, created: 2 },
+  };
+  controller.diagnosis('all', SPEC, status);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  end(controller, 'c');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({
+      phase: 'Failed',
+      nodes: { succeeded: 1, failed: 2 },
+      failedNodes: [
+        { name: 'a', message: expect.stringContaining('was deleted') },
+        { name: 'b', message: expect.stringContaining('was deleted') },
+      ],
+    });
+  expect(creations(controller)).toBe(1);
+});
+
+test('passes cancel on, also after its own end', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });
+  await begun(controller);
+  await expect.poll(() => controller.stored('all')?.status?.phase, POLL).toBe('Failed');
+  const cancelled = () => NODES.map((node) => controller.stored(child(node))?.spec.cancel);
+  await expect.poll(cancelled, POLL).toEqual([true, true, true]);
+  expect(controller.stored('all')?.status).toMatchObject({ result: 'Error', progress: '0/3' });
+});
