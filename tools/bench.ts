@@ -8,6 +8,7 @@ import { agentRows } from './bench/agent.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
 import { clusterAgentRows, nodeConditionRows } from './bench/cluster-agent.ts';
 import { diagnosisRateRows } from './bench/diagnosis-rate.ts';
+import { fanOutRows } from './bench/fan-out.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
 import { kubeletLogRows } from './bench/kubelet-log.ts';
@@ -47,6 +48,11 @@ const groups: readonly Group[] = [
     name: 'node condition',
     needs: [root, namespaces, fuse, kubernetes],
     rows: () => inScratch(nodeConditionRows),
+  },
+  {
+    name: 'fan-out',
+    needs: [root, namespaces, kubernetes],
+    rows: () => inScratch(fanOutRows),
   },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];

@@ -66,7 +66,7 @@ export class SimulatedAgents {
 
   /** Stops agents without a release of their Leases, as a node does that dies. */
   async lose(names: readonly string[]): Promise<void> {
-    await Promise.all(names.map((name) => this.#agents.get(name)?.stop()));
+    await Promise.all(names.map(async (name) => this.#agents.get(name)?.stop()));
     for (const name of names) this.#agents.delete(name);
   }
 
@@ -146,15 +146,18 @@ function withoutGraphWatches(store: Store): Store {
     each: async (kind, selection) =>
       kind === 'Diagnosis'
         ? store.each(kind, selection)
-        : { objects: noObjects(), resourceVersion: '1' },
+        : { objects: listOf([]), resourceVersion: '1' },
     watch: (kind, options) =>
       kind === 'Diagnosis' ? store.watch(kind, options) : silence(options.stop),
   });
 }
 
-async function* noObjects(): AsyncGenerator<never> {}
+async function* listOf<T>(objects: readonly T[]): AsyncGenerator<T> {
+  yield* objects;
+}
 
-async function* silence(stop: AbortSignal): AsyncGenerator<never> {
+async function* silence<T>(stop: AbortSignal, objects: readonly T[] = []): AsyncGenerator<T> {
+  yield* objects;
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     else stop.addEventListener('abort', () => resolve(), { once: true });
