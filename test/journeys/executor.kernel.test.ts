@@ -92,6 +92,11 @@ async function activeId(node: PracticeNode): Promise<string> {
   return fault.findings[0]?.id ?? '';
 }
 
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
 describe('an executor', () => {
   it('finds and repairs what is really there, once for each step, and survives a kill in the act', async () => {
     const broken = await makeNode();
@@ -118,6 +123,33 @@ describe('an executor', () => {
       record: { actions: [{ kind: 'unmount', state: 'done' }] },
     });
     expect(await executor.end('SIGTERM')).toMatchObject({ code: 0 });
+  });
+
+  it('settles its journal when the agent asks, and not while it repairs', async () => {
+    const broken = await makeNode();
+    const { node } = broken;
+    await breakNode(broken);
+    const umount = await GatedUmount.install(node);
+    const executor = await executorOn(node);
+    expect(await executor.agent.settleJournal()).toEqual({ isSettled: true });
+    const found = await executor.run(STEPS.diagnoserPath);
+    if (!('succeeded' in found && found.succeeded)) throw new Error(JSON.stringify(found));
+    umount.close('after');
+    const { signal: stop, abort } = abortable();
+    const repaired = executor.run(STEPS.recoverPath, { input: found.results, stop });
+    await umount.reached('after');
+    expect(await executor.agent.settleJournal()).toMatchObject({ isSettled: false });
+    // Nobody sends the step again.
+    abort();
+    await executor.end('SIGKILL');
+    umount.open('after');
+    expect(journalOf(node)).toEqual(['intended unmount']);
+    executor.start();
+    await repaired;
+    expect(await executor.agent.settleJournal()).toEqual({ isSettled: true });
+    expect(journalOf(node)).toEqual(['intended unmount', 'concluded unmount']);
+    expect(umount.unmounted).toHaveLength(1);
+    await executor.end('SIGTERM');
   });
 
   it('changes nothing for an agent that claims findings, approvals and plans', async () => {

@@ -4,6 +4,7 @@ import {
   CONTROLLER_ACCOUNT,
   CONTROLLER_LEASE,
   CONTROLLER_REPORTER,
+  FAILURES_ANNOTATION,
   NAMESPACE,
   NODE_CONDITION,
   RECOVERY_POLICY,
@@ -42,6 +43,8 @@ function lease(name: string, holderIdentity: string): TriedRequest {
 
 const hold = (name: string, holderIdentity: string) =>
   patch(`${LEASES}/${name}`, { spec: { holderIdentity } });
+
+const annotate = (name: string, metadata: object) => patch(`${LEASES}/${name}`, { metadata });
 
 function conditions(node: string, ...list: readonly object[]): TriedRequest {
   const path = `/api/v1/nodes/${node}/status`;
@@ -163,6 +166,21 @@ export const clusterActions: readonly ActionGroup[] = [
       {
         what: 'free one that node-b holds',
         request: hold(`${SLOT_PREFIX}1`, ''),
+        may: ['controller'],
+      },
+      {
+        what: 'record a failed recovery in one',
+        request: annotate(`${SLOT_PREFIX}0`, { annotations: { [FAILURES_ANNOTATION]: '[]' } }),
+        may: ['agent', 'controller'],
+      },
+      {
+        what: 'write another annotation of one',
+        request: annotate(`${SLOT_PREFIX}0`, { annotations: { tried: 'true' } }),
+        may: ['controller'],
+      },
+      {
+        what: 'write a label of one',
+        request: annotate(`${SLOT_PREFIX}0`, { labels: { [SLOT_LABEL]: 'other' } }),
         may: ['controller'],
       },
       {
