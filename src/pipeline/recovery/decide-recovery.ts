@@ -16,6 +16,8 @@ export interface SeenRecovery {
   readonly policy: SeenPolicy;
   /** The failed recoveries in the annotations of all slot Leases. */
   readonly slotFailures: readonly FailedRecovery[];
+  /** The numbers of the slots that nodes hold, where they are known. */
+  readonly heldSlots?: readonly number[];
   readonly now: Date;
 }
 
@@ -38,7 +40,12 @@ export type RecoveryDecision = {
 );
 
 /** Whether the recovery of a node may begin now, for an agent that gets a slot. */
-export function decideRecovery({ policy, slotFailures, now }: SeenRecovery): RecoveryDecision {
+export function decideRecovery({
+  policy,
+  slotFailures,
+  heldSlots,
+  now,
+}: SeenRecovery): RecoveryDecision {
   if (policy.state === 'unusable') return no('RecoveryPolicyMissing', policy.why);
   const { spec, status } = policy;
   if (status.observedGeneration === undefined || status.slots === undefined) {
@@ -58,7 +65,7 @@ export function decideRecovery({ policy, slotFailures, now }: SeenRecovery): Rec
   if (!isOpen) {
     return { ...no('OutsideMaintenanceWindow', windowText(changesAt, problems)), ...changes };
   }
-  return { permitted: true, slots: usableSlots(policy), ...changes };
+  return { permitted: true, slots: usableSlots(policy, heldSlots), ...changes };
 }
 
 function no(reason: ConditionReason, name: string): RecoveryDecision {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RecoveryPolicySpec } from '../api/recovery-policy.ts';
 import { modeFor } from './mode-for.ts';
 import { policyIn } from './seen-policy.ts';
-import { slotCount, usableSlots } from './slot-count.ts';
+import { slotCount, usableBelow, usableSlots } from './slot-count.ts';
 
 test.each<[RecoveryPolicySpec['maxConcurrentNodes'], number, number]>([
   [undefined, 500, 1],
@@ -18,14 +18,19 @@ test.each<[RecoveryPolicySpec['maxConcurrentNodes'], number, number]>([
   expect(slotCount(maxConcurrentNodes, nodes)).toBe(slots);
 });
 
-function usable(spec: RecoveryPolicySpec, slots: number, observedGeneration: number): number {
+function usable(
+  spec: RecoveryPolicySpec,
+  slots: number,
+  observedGeneration: number,
+  held: readonly number[] = [],
+): number {
   const policy = policyIn({
     metadata: { generation: 2 },
     spec,
     status: { slots, observedGeneration },
   });
   if (policy.state === 'unusable') throw new Error(policy.why);
-  return usableSlots(policy);
+  return usableSlots(policy, held);
 }
 
 test('an older status does not permit more than the new spec', () => {
@@ -34,6 +39,26 @@ test('an older status does not permit more than the new spec', () => {
   expect(usable({ maxConcurrentNodes: 20 }, 10, 1)).toBe(10);
   expect(usable({ maxConcurrentNodes: '10%' }, 10, 1)).toBe(1);
   expect(usable({}, 10, 1)).toBe(1);
+});
+
+test('nodes that hold slots beyond the new limit count too, until the controller counts them', () => {
+  expect(usable({ maxConcurrentNodes: 3 }, 10, 1, [0, 5, 6])).toBe(1);
+  expect(usable({ maxConcurrentNodes: 2 }, 10, 1, [5, 6, 7])).toBe(0);
+  expect(usable({ maxConcurrentNodes: 3 }, 1, 2, [0, 5, 6])).toBe(1);
+});
+
+test('nodes that go on beyond the usable slots and those that get one are never more than the limit', () => {
+  const held = fc.uniqueArray(fc.nat(12), { maxLength: 12 });
+  fc.assert(
+    fc.property(fc.nat(12), held, (limit, numbers) => {
+      const usable = usableBelow(limit, numbers);
+      const most = usable + numbers.filter((number) => number >= usable).length;
+      if (usable > 0) expect(most).toBeLessThanOrEqual(limit);
+      if (numbers.every((number) => number < limit)) {
+        expect(usable).toBe(limit);
+      }
+    }),
+  );
 });
 
 test('whatever the cluster, no more slots are used than the controller will create', () => {

@@ -16,16 +16,25 @@ export function slotCount(
 }
 
 /**
- * The slots that an agent may use, numbered from 0. After a change of the spec the status is older, and
- * the controller may be away: then what the new spec permits in any cluster is the limit, and of a
- * percentage that is one node.
+ * The slots that an agent may use, numbered from 0; `held` are the numbers of those that nodes hold. After
+ * a change of the spec the status is older, and the controller may be away: then what the new spec permits
+ * in any cluster is the limit, and of a percentage that is one node.
  */
-export function usableSlots({
-  spec,
-  status,
-  generation,
-}: SeenPolicy & { readonly state: 'usable' }): number {
+export function usableSlots(
+  { spec, status, generation }: SeenPolicy & { readonly state: 'usable' },
+  held: readonly number[] = [],
+): number {
   const { slots = 0, observedGeneration } = status;
   if (observedGeneration === generation) return slots;
-  return Math.min(slots, slotCount(spec.maxConcurrentNodes, 0));
+  const limit = Math.min(slots, slotCount(spec.maxConcurrentNodes, 0));
+  return usableBelow(limit, held);
+}
+
+/** As many of the first slots as may be used besides those with higher numbers that nodes hold. */
+export function usableBelow(limit: number, held: readonly number[]): number {
+  for (let usable = limit; usable > 0; usable -= 1) {
+    const beyond = held.filter((number) => number >= usable).length;
+    if (usable + beyond <= limit) return usable;
+  }
+  return 0;
 }

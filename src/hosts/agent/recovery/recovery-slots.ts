@@ -99,18 +99,18 @@ export class RecoverySlots {
       if (!listed.ok) return this.#wait(policy, unreadable(listed));
       const slots = listed.value;
       const slotFailures = [...slots.flatMap((slot) => slot.failures), ...this.#failures.values()];
-      const decision = decideRecovery({ policy, slotFailures, now });
+      const heldSlots = slots.filter(({ holder }) => holder !== '').map(({ number }) => number);
+      const decision = decideRecovery({ policy, slotFailures, heldSlots, now });
       const mine = slots.filter(({ holder }) => holder === this.#options.nodeName);
       if (!decision.permitted) {
         const goesOn = mine.length > 0 && (await hasBegun());
         return (goesOn && (await this.#take(mine))) || this.#wait(policy, decision);
       }
-      const usable = slots.filter(({ number }) => number < decision.slots);
-      if (usable.length === 0) return this.#wait(policy, WITHOUT_LEASES);
-      const free = usable.filter(({ holder }) => holder === '');
+      if (slots.length === 0) return this.#wait(policy, WITHOUT_LEASES);
+      const free = slots.filter(({ number, holder }) => number < decision.slots && holder === '');
       const own = this.#goOnWith(mine, decision.slots);
       const turn = await this.#take(own.length > 0 ? own : shuffled(free));
-      return turn ?? this.#wait(policy, allTaken(usable.length));
+      return turn ?? this.#wait(policy, allTaken(Math.max(heldSlots.length, decision.slots)));
     });
   }
 
