@@ -24,10 +24,7 @@ const COMMANDS = /^```\n(kubectl apply -f deploy\/crds.+?)```$/ms;
 export async function install(
   cluster: Pick<SharedCluster, 'apply' | 'kubectl' | 'run'>,
 ): Promise<void> {
-  const page = await readFile(join(ROOT, 'docs/install.md'), 'utf8');
-  const [, commands] = COMMANDS.exec(page) ?? [];
-  if (commands === undefined) throw new Error('docs/install.md: no commands that install KubeDiag');
-  const script = `cd "$1"\n${commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`)}`;
+  const script = await installationScript();
   const { code, stderr } = await cluster.run(['sh', '-ec', script, 'sh', ROOT]);
   if (code !== 0) throw new Error(`the commands of docs/install.md failed: ${stderr.trim()}`);
   await permitRecovery(cluster);
@@ -49,6 +46,24 @@ export async function permitRecovery(
     ...['patch', 'recoverypolicy', 'default', '--subresource=status', '--type=merge'],
     `--patch=${patch}`,
   );
+}
+
+/** As that page says for an API server before v1.32: kubectl fails because of the policies, and installs the rest. */
+export async function installOnOlderServer(
+  cluster: Pick<SharedCluster, 'kubectl' | 'run'>,
+): Promise<void> {
+  const script = await installationScript();
+  const warned = script.replaceAll('kubectl apply', 'kubectl apply --validate=warn');
+  const { code, stderr } = await cluster.run(['sh', '-c', warned, 'sh', ROOT]);
+  if (code !== 1) throw new Error(`kubectl ended with ${code}: ${stderr}`);
+  await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', '-n=kubediag', SOON);
+}
+
+async function installationScript(): Promise<string> {
+  const page = await readFile(join(ROOT, 'docs/install.md'), 'utf8');
+  const [, commands] = COMMANDS.exec(page) ?? [];
+  if (commands === undefined) throw new Error('docs/install.md: no commands that install KubeDiag');
+  return `cd "$1"\n${commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`)}`;
 }
 
 /** Removes it, if it is there, but for its namespace: that goes when its pods are gone. */

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import type { Cluster } from '../../tools/cluster/cluster.ts';
+import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
+import {
+  LAST_WITH_STALE_SUBPATH,
+  OLDEST_API_SERVER,
+} from '../../tools/cluster/kubernetes-recipes.ts';
+import { startCluster } from '../../tools/cluster/start-cluster.ts';
+import { EXECUTABLE } from '../rig/run-kubediag.ts';
+import { installOnOlderServer } from './installation.ts';
+
+/** The documented installation on a whole Kubernetes v1.29, with a node that is older still. */
+
+const SOON = { timeout: 90_000, interval: 300 };
+const NODES = ['older', 'oldest'];
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  const name = `${inject('clustersOfRun')}-older`;
+  // Written down before there is anything, so that it is found whenever we are killed.
+  await write({ name, supervisor: markOf(process.pid) });
+  cluster = await startCluster({
+    ...{ name, apiServer: OLDEST_API_SERVER, executable: EXECUTABLE, scratch: folderOf(name) },
+    nodes: [
+      { name: 'older', kubelet: OLDEST_API_SERVER },
+      { name: 'oldest', kubelet: LAST_WITH_STALE_SUBPATH },
+    ],
+  });
+  await writeReady(cluster);
+  await installOnOlderServer(cluster);
+});
+
+afterAll(() => cluster.stop());
+
+it('has an agent on each node, which reports the state of the node', async () => {
+  const versions = await cluster.kubectl(
+    'get',
+    'nodes',
+    '-o=jsonpath={range .items[*]}{.metadata.name} {.status.nodeInfo.kubeletVersion}{"\\n"}{end}',
+  );
+  expect(versions).toBe(`older ${OLDEST_API_SERVER}\noldest ${LAST_WITH_STALE_SUBPATH}\n`);
+  const reports = () =>
+    cluster.kubectl('get', 'nodereports', '-o=jsonpath={.items[*].metadata.name}');
+  await expect.poll(reports, SOON).toBe(NODES.join(' '));
+  const condition = '-o=jsonpath={.items[*].status.conditions[?(@.type=="NodeFault")].status}';
+  await expect.poll(() => cluster.kubectl('get', 'nodes', condition), SOON).toBe('False False');
+});
+
+it.each(NODES)('runs a Diagnosis on node %s', async (nodeName) => {
+  await cluster.apply({
+    apiVersion: 'diagnosis.kubediag.org/v1',
+    kind: 'Diagnosis',
+    metadata: { name: nodeName },
+    spec: { operationSet: 'stale-subpath-mount', nodeName },
+  });
+  const status = async () =>
+    cluster.kubectl('get', 'diagnosis', nodeName, '-o=jsonpath={.status.phase} {.status.result}');
+  await expect.poll(status, SOON).toBe('Failed NothingFound');
+});
