@@ -11,6 +11,8 @@ import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
 import { kubeStore } from '../../src/pipeline/kube/kube-store.ts';
 import { objectAt } from '../../src/pipeline/kube/objects.ts';
 import { withoutSelectableFields } from '../../src/pipeline/kube/older-server.ts';
+import { decideRecovery } from '../../src/pipeline/recovery/decide-recovery.ts';
+import { policyIn } from '../../src/pipeline/recovery/seen-policy.ts';
 import {
   describeStoreWithoutFields,
   newDiagnosis,
@@ -19,6 +21,7 @@ import { findBinaries } from '../../tools/cluster/binaries.ts';
 import { OLDEST_API_SERVER } from '../../tools/cluster/kubernetes-recipes.ts';
 import { type ApiServer, startApiServer } from '../rig/api-server.ts';
 import { createNamespace, kubeconfigOf } from '../rig/controller-here.ts';
+import { controllerProcess } from '../rig/controller-process.ts';
 import { type Ended, runProgram } from '../rig/run-kubediag.ts';
 
 /** What works on an API server without admission policies and selectable fields, and what is said there. */
@@ -140,6 +143,31 @@ test('an agent runs the Diagnoses of its node, writes nothing for others, and sa
   });
   const holders = listAt(leases, 'items')?.map((lease) => textAt(lease, 'spec', 'holderIdentity'));
   expect(holders).toEqual(['node-1']);
+});
+
+test('a controller says which rights are not enforced, and permits repairs when a person allows them', async () => {
+  await api.clear();
+  await createNamespace(api);
+  const controller = await controllerProcess(api);
+  onTestFinished(() => controller.end('SIGTERM'));
+  const path = `/apis/${API_VERSION}/recoverypolicies/default`;
+  const policy = async () => policyIn(await objectAt(api.client, path));
+  const decision = async () =>
+    decideRecovery({ policy: await policy(), slotFailures: [], now: new Date() });
+  await expect.poll(decision, WAIT).toMatchObject({
+    permitted: false,
+    reason: 'RightsNotEnforced',
+    name: expect.stringContaining(`${OLDEST_API_SERVER} has no ValidatingAdmissionPolicy`),
+  });
+  const status = fieldAt(await objectAt(api.client, path), 'status');
+  expect(fieldAt(status, 'conditions')).toContainEqual(
+    expect.objectContaining({ type: 'RightsEnforced', status: 'False' }),
+  );
+  await api.client.request({
+    ...{ method: 'PATCH', path, contentType: 'application/merge-patch+json' },
+    body: { spec: { withoutAdmissionPolicies: 'Allow' } },
+  });
+  await expect.poll(decision, WAIT).toMatchObject({ permitted: true });
 });
 
 const UNKNOWN_FIELDS = [
