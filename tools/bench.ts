@@ -7,6 +7,7 @@ import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { agentRows } from './bench/agent.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
 import { clusterAgentRows, nodeConditionRows } from './bench/cluster-agent.ts';
+import { controllerRows } from './bench/controller.ts';
 import { diagnosisRateRows } from './bench/diagnosis-rate.ts';
 import { fanOutRows } from './bench/fan-out.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
@@ -48,6 +49,11 @@ const groups: readonly Group[] = [
     name: 'node condition',
     needs: [root, namespaces, fuse, kubernetes],
     rows: () => inScratch(nodeConditionRows),
+  },
+  {
+    name: 'controller',
+    needs: [root, namespaces, kubernetes],
+    rows: () => inScratch(controllerRows),
   },
   {
     name: 'fan-out',

@@ -1,4 +1,4 @@
-import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
+import { listAt, textAt } from '../../src/lib/std/json.ts';
 import { NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
 import { kubeStore } from '../../src/pipeline/kube/kube-store.ts';
@@ -117,6 +117,6 @@ export class ControlledCluster {
   async leader(): Promise<string> {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/kubediag-controller`;
     const lease = await objectAt(this.#api.client, path);
-    return String(fieldAt(lease, 'spec', 'holderIdentity') ?? '');
+    return textAt(lease, 'spec', 'holderIdentity') ?? '';
   }
 }
