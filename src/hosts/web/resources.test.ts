@@ -232,7 +232,9 @@ test('answers kubectl with table rows', async () => {
   expect(table).toMatchObject({
     kind: 'Table',
     // The last is its age: on a busy machine more than a second may pass.
-    rows: [{ cells: ['a', 'set', 'my-node', '', '', '', '', '', expect.stringMatching(/^\d+s$/)] }],
+    rows: [
+      { cells: ['a', 'set', 'my-node', '', '', '', '', '', '', expect.stringMatching(/^\d+s$/)] },
+    ],
   });
   // --sort-by asks for the objects too: by their metadata alone it would sort nothing else.
   const sorting = await ask('GET', `${DIAGNOSES}?includeObject=Object`, undefined, headers);

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { PARENT_LABEL } from '../../../pipeline/api/cluster-names.ts';
+import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import { diagnosisDigest } from '../digests.ts';
 import { isExpired } from './decide-expired.ts';
 import { expired } from './expired.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = new Date('2026-01-02T12:00:00Z');
+const OWNER = { apiVersion: API_VERSION, kind: 'Diagnosis', uid: 'p', controller: true };
 const ENDED = { phase: 'Failed', endTime: '2026-01-02T11:59:00Z' };
 
 function digestOf(
@@ -28,7 +30,12 @@ test.each([
   ['it was extended', digestOf(ENDED, {}, { ttlSecondsAfterFinished: 90 }), false],
   ['it has none', digestOf(ENDED, {}, {}), false],
   ['it has not ended', digestOf({ phase: 'Running' }), false],
-  ['it belongs to another one', digestOf(ENDED, { labels: { [PARENT_LABEL]: 'p' } }), false],
+  [
+    'it belongs to another one',
+    digestOf(ENDED, { labels: { [PARENT_LABEL]: 'p' }, ownerReferences: [OWNER] }),
+    false,
+  ],
+  ['it only says so', digestOf(ENDED, { labels: { [PARENT_LABEL]: 'p' } }), true],
   ['it is being deleted', digestOf(ENDED, { deletionTimestamp: '2026-01-02T12:00:00Z' }), false],
   [
     'it ended before it began, so its clock is behind',
