@@ -163,7 +163,27 @@ it('a container without a log path is found and removed', async () => {
   await expectRepaired(made);
 });
 
-it('leftover directories are found and removed', async () => {
+/** The condition of a Diagnosis that waits, or has waited, until its node may be repaired. */
+async function waitOf(name: string): Promise<unknown> {
+  const text = await cluster.kubectl('get', 'diagnosis', '--ignore-not-found', name, '-o=json');
+  const conditions = listAt(text ? JSON.parse(text) : {}, 'status', 'conditions') ?? [];
+  return conditions.find((each) => textAt(each, 'type') === 'WaitingForRecovery');
+}
+
+async function setPaused(paused: boolean): Promise<void> {
+  const patch = JSON.stringify({ spec: { paused } });
+  await cluster.kubectl('patch', 'recoverypolicy', 'default', '--type=merge', `--patch=${patch}`);
+}
+
+/** The nodes that hold a Lease for recovery. */
+async function nodesInRecovery(): Promise<readonly string[]> {
+  const selector = '--selector=diagnosis.kubediag.org/recovery-slot';
+  const holders = '-o=jsonpath={.items[*].spec.holderIdentity}';
+  const text = await cluster.kubectl('get', 'leases', '--namespace=kubediag', selector, holders);
+  return text.split(' ').filter((name) => name !== '');
+}
+
+it('leftover directories are found, and removed once the policy is not paused any more', async () => {
   const node = cluster.node(OLD_NODE);
   const volumes = join(node.kubeletRoot, 'pods', LEFT_UID, 'volumes/transwarp.io~tosdisk');
   for (const name of ['pvc-1.deleting~859156558', 'pvc-1.deleting~096627888']) {
@@ -176,7 +196,23 @@ it('leftover directories are found and removed', async () => {
     ...{ reason: 'LeftoverVolumeDirectory', action: 'remove-empty-directory' },
   };
   await expectFound(made);
-  await expectRepaired(made);
+  await setPaused(true);
+  const name = `${OLD_NODE}-${made.fault}`;
+  const repaired = expectRepaired(made);
+  await expect
+    .poll(() => waitOf(name), SLOW)
+    .toMatchObject({
+      ...{ status: 'True', reason: 'RecoveryPaused' },
+      message: expect.stringContaining('set its spec.paused to false'),
+    });
+  expect(await nodesInRecovery()).toEqual([]);
+  await setPaused(false);
+  await repaired;
+  expect(await waitOf(name)).toMatchObject({
+    ...{ status: 'False', reason: 'RecoveryBegun' },
+    message: expect.stringMatching(/^The node holds Lease kubediag-recovery-\d /),
+  });
+  expect(await nodesInRecovery()).toEqual([]);
 });
 
 it('the mount of a deleted subPath source is found and unmounted', async () => {
