@@ -58,3 +58,34 @@ it.each(NODES)('runs a Diagnosis on node %s', async (nodeName) => {
     cluster.kubectl('get', 'diagnosis', nodeName, '-o=jsonpath={.status.phase} {.status.result}');
   await expect.poll(status, SOON).toBe('Failed NothingFound');
 });
+
+it('repairs no node until a person allows it without admission policies', async () => {
+  const API = 'diagnosis.kubediag.org/v1';
+  const name = 'repair';
+  const adjacencyList = [{ to: [1] }, { operation: 'leftover-volume-directory-recover' }];
+  await cluster.apply(
+    { apiVersion: API, kind: 'OperationSet', metadata: { name }, spec: { adjacencyList } },
+    {
+      ...{ apiVersion: API, kind: 'Diagnosis', metadata: { name } },
+      spec: { operationSet: name, nodeName: 'oldest', recovery: 'Automatic' },
+    },
+  );
+  const condition = (kind: string, type: string) => {
+    const fields = ['status', 'reason', 'message'].map(
+      (field) => `{.status.conditions[?(@.type=="${type}")].${field}}`,
+    );
+    const object = kind === 'diagnosis' ? name : 'default';
+    return cluster.kubectl('get', kind, object, `-o=jsonpath=${fields.join(' ')}`);
+  };
+  await expect
+    .poll(() => condition('recoverypolicy', 'RightsEnforced'), SOON)
+    .toMatch(/^False PoliciesNotServed API server v1[.]29[.]15 has no ValidatingAdmissionPolicy/);
+  await expect
+    .poll(() => condition('diagnosis', 'WaitingForRecovery'), SOON)
+    .toMatch(/^True RightsNotEnforced .*ValidatingAdmissionPolicy.*withoutAdmissionPolicies/);
+  const patch = '--patch={"spec":{"withoutAdmissionPolicies":"Allow"}}';
+  await cluster.kubectl('patch', 'recoverypolicy', 'default', '--type=merge', patch);
+  await expect
+    .poll(() => condition('diagnosis', 'WaitingForRecovery'), SOON)
+    .toMatch(/^False RecoveryBegun /);
+});
