@@ -161,7 +161,8 @@ test('the next leader goes on where the last one was', async () => {
 
 test('an API server that restarts: no agent is lost by it, and the controller goes on', async () => {
   await cluster.node('f-1');
-  agent('f-1', 8);
+  // Longer than the outage, as on a cluster.
+  agent('f-1', 60);
   await diagnosisOn('f-1', 'd');
   const { messages } = await controller();
   await expect.poll(() => messages, WAIT).toContain('this process leads');
