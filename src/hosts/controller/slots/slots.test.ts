@@ -17,6 +17,8 @@ function serverWith(nodes: number): SyntheticApiServer {
   for (let at = 0; at < nodes; at += 1) {
     server.put(`/api/v1/nodes/web-${at}`, { metadata: { name: `web-${at}` } });
   }
+  const kinds = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'];
+  server.put(ADMISSION, { resources: kinds.map((name) => ({ name })) });
   for (const name of ADMISSION_POLICIES) {
     const metadata = { name };
     const spec = { policyName: name, validationActions: ['Deny'] };
@@ -145,8 +147,12 @@ test('a slot is freed when the Node of its holder is gone, and not before', asyn
 
 test('an older API server: rights are not enforced, and everything else works', async () => {
   const server = serverWith(1);
+  server.put(ADMISSION, { resources: [{ name: 'validatingwebhookconfigurations' }] });
+  // As v1.29.15 answers.
   server.onRequest = ({ path }) => {
-    if (path.startsWith(ADMISSION)) throw new StoreError('NotFound', 'page not found');
+    if (path.startsWith(`${ADMISSION}/`)) {
+      throw new StoreError('ServiceUnavailable', 'could not find the requested resource');
+    }
   };
   server.put('/version', { gitVersion: 'v1.29.0' });
   await controller(server);
