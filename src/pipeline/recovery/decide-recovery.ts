@@ -7,7 +7,7 @@ import { usableSlots } from './slot-count.ts';
 import { windowsAt } from './windows.ts';
 
 /** After so many failed recoveries no other one begins, if the policy does not say. */
-export const STOP_AFTER_FAILURES = 3;
+const STOP_AFTER_FAILURES = 3;
 
 /** The condition of a RecoveryPolicy that says whether the API server enforces the rights of KubeDiag. */
 export const RIGHTS_ENFORCED = 'RightsEnforced';

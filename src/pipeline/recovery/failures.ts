@@ -25,7 +25,7 @@ export function withFailures(
 }
 
 /** The failures of several lists, each Diagnosis once with its latest, latest last. */
-export function mergedFailures(
+function mergedFailures(
   lists: readonly (readonly FailedRecovery[])[],
 ): readonly FailedRecovery[] {
   const byUid = new Map<string, FailedRecovery>();

@@ -2,7 +2,7 @@ import type { Condition } from '../api/fields.ts';
 import { messageFor, type RecoveryDecision } from './decide-recovery.ts';
 
 /** The condition of a RecoveryPolicy that says whether recoveries may begin now. */
-export const RECOVERY_PERMITTED = 'RecoveryPermitted';
+const RECOVERY_PERMITTED = 'RecoveryPermitted';
 
 /** Without the time of its last transition, which is known to the one who writes it. */
 export function recoveryCondition(
