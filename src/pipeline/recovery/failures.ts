@@ -25,9 +25,7 @@ export function withFailures(
 }
 
 /** The failures of several lists, each Diagnosis once with its latest, latest last. */
-function mergedFailures(
-  lists: readonly (readonly FailedRecovery[])[],
-): readonly FailedRecovery[] {
+function mergedFailures(lists: readonly (readonly FailedRecovery[])[]): readonly FailedRecovery[] {
   const byUid = new Map<string, FailedRecovery>();
   for (const failure of lists.flat()) {
     const known = byUid.get(failure.uid);
