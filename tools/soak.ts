@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Kills `check`, `recover` and `serve` at random moments, on nodes in private namespaces, and then the
- * parts of a cluster with agents: `npm run soak -- [KILLS] [SEED]`. The test suites do the same, less often.
+ * Kills `check`, `recover` and `serve` at random moments, on nodes in private namespaces, and then kills,
+ * stops and cuts off the parts of a cluster: `npm run soak -- [KILLS] [SEED]`. The test suites do the same, less often.
  */
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--project'];
 const ON_NODES = [...VITEST, 'journeys', 'test/journeys/killed-at-random.kernel.test.ts'];
 const ON_CLUSTER = [...VITEST, 'cluster', 'test/cluster/chaos.cluster.test.ts'];
-const CHAOS_ROUNDS = '50';
+const CHAOS = { KUBEDIAG_CHAOS_ROUNDS: '200', KUBEDIAG_CHAOS_STORM: '2000' };
 /** Fewer would not meet enough different moments. */
 const KILLS_MIN = 30;
 
@@ -16,7 +16,7 @@ function soak(kills: string, seed: string | undefined): boolean {
   const environment = {
     ...process.env,
     KUBEDIAG_SOAK_KILLS: kills,
-    KUBEDIAG_CHAOS_ROUNDS: CHAOS_ROUNDS,
+    ...CHAOS,
     ...(seed === undefined ? {} : { KUBEDIAG_TEST_SEED: seed }),
   };
   return [['tools/build.ts'], ON_NODES, ON_CLUSTER].every((text) => {

@@ -2,11 +2,12 @@ import { allProcesses, procFile } from '../../lab/process-mark.ts';
 import type { ClusterNode } from '../../tools/cluster/node.ts';
 
 export type AgentRole = 'agent' | 'executor';
+export type DeployedRole = AgentRole | 'controller';
 
 /** The agent and the executor of a node of this cluster: another cluster may have a node of this name. */
 export function deployedProcesses(
   node: Pick<ClusterNode, 'pid'>,
-  roles: readonly AgentRole[] = ['agent', 'executor'],
+  roles: readonly DeployedRole[] = ['agent', 'executor'],
 ): readonly number[] {
   return allProcesses().filter((pid) => {
     const [program = '', command = ''] = procFile(pid, 'cmdline').split('\0');

@@ -1,0 +1,44 @@
+import { delimiter, join } from 'node:path';
+import { nodePackages } from '../../../tools/cluster/node-packages.ts';
+import type { SharedCluster } from '../shared-cluster.ts';
+
+/** Both ways a packet goes between a pod and the API server, whether that is on another node or on this one. */
+const RULES = {
+  toServer: ['FORWARD', 'INPUT'].map((chain) => [chain, '--source', '--dport'] as const),
+  fromServer: ['FORWARD', 'OUTPUT'].map((chain) => [chain, '--destination', '--sport'] as const),
+};
+
+/** Nobody hears of it: packets are dropped. One way leaves connections half open. */
+export type CutWay = 'both ways' | 'to the API server' | 'from the API server';
+
+/** Cuts a pod off from the API server; `heal` connects it again. */
+export async function cutOff(
+  cluster: SharedCluster,
+  nodeName: string,
+  podIp: string,
+  way: CutWay,
+): Promise<{ readonly heal: () => Promise<void> }> {
+  const rules = [
+    ...(way === 'from the API server' ? [] : RULES.toServer),
+    ...(way === 'to the API server' ? [] : RULES.fromServer),
+  ].map(([chain, address, port]) => [
+    ...[chain, address, podIp, '--protocol', 'tcp'],
+    ...[port, '6443', '--jump', 'DROP'],
+  ]);
+  const each = async (change: '--insert' | '--delete') => {
+    for (const rule of rules) await iptables(cluster, nodeName, change, ...rule);
+  };
+  await each('--insert');
+  return { heal: () => each('--delete') };
+}
+
+async function iptables(cluster: SharedCluster, nodeName: string, ...args: readonly string[]) {
+  const packages = await nodePackages();
+  if ('missing' in packages) throw new Error(packages.missing);
+  const [libraries = ''] = packages.environment.LD_LIBRARY_PATH.split(delimiter).toReversed();
+  const environment = { ...packages.environment, XTABLES_LIBDIR: join(libraries, 'xtables') };
+  // As kube-proxy of the node does it, which holds the lock now and then.
+  const command = ['iptables-nft', '--wait', '20', ...args];
+  const { code, stderr } = await cluster.node(nodeName).run(command, { environment });
+  if (code !== 0) throw new Error(`iptables ${args.join(' ')}: ${stderr.trim()}`);
+}

@@ -1,0 +1,50 @@
+import { expect } from 'vitest';
+import { API_VERSION } from '../../../src/pipeline/api/kinds.ts';
+import type { SharedCluster } from '../shared-cluster.ts';
+import type { SeenDiagnosis } from './parents.ts';
+
+const ENDED_MS = 240_000;
+
+export interface WantedDiagnosis {
+  readonly name: string;
+  readonly operationSet: string;
+  /** One node, or several. */
+  readonly on: string | readonly string[];
+}
+
+export async function diagnose(
+  cluster: SharedCluster,
+  ...wanted: readonly WantedDiagnosis[]
+): Promise<void> {
+  await cluster.apply(
+    ...wanted.map(({ name, operationSet, on }) => ({
+      apiVersion: API_VERSION,
+      kind: 'Diagnosis',
+      metadata: { name },
+      spec:
+        typeof on === 'string'
+          ? { operationSet, nodeName: on }
+          : { operationSet, targetSelector: { nodeNames: on } },
+    })),
+  );
+}
+
+/** All Diagnoses of the namespace, when every one has ended. */
+export async function allEnded(
+  cluster: SharedCluster,
+  timeout = ENDED_MS,
+): Promise<readonly SeenDiagnosis[]> {
+  const get = ['kubectl', 'get', 'diagnoses', '--output=json', '--request-timeout=5s'];
+  let found: readonly SeenDiagnosis[] = [];
+  const open = async () => {
+    const answer = await cluster.run(get);
+    if (answer.code !== 0) return answer.stderr;
+    found = (JSON.parse(answer.stdout) as { readonly items: readonly SeenDiagnosis[] }).items;
+    const left = found.filter(
+      ({ status: { phase = '' } = {} }) => !/^(Succeeded|Failed)$/.test(phase),
+    );
+    return left.length === 0 ? '' : JSON.stringify(left);
+  };
+  await expect.poll(open, { timeout, interval: 500 }).toBe('');
+  return found;
+}
