@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { randomFrom, seedGiven } from '../rig/random-moments.ts';
 import { applyCollectors } from './chaos/expect-collected.ts';
-import { HAS_SLOTS, installForChaos } from './chaos/install-for-chaos.ts';
+import { installForChaos } from './chaos/install-for-chaos.ts';
 import { replaceCrashed } from './chaos/leader.ts';
 import { NODES, type RoundPlan, runRound } from './chaos/round.ts';
 import { watchSlots } from './chaos/slots.ts';
@@ -66,7 +66,7 @@ it(`ends every Diagnosis and does nothing twice, whatever happens, in ${ROUNDS} 
   const lengths = { both: (await runRound(cluster, calm, watch)).tookMs, one: 3_000 };
   const holders = watch.changes.map(({ holder }) => holder);
   // Else nobody has watched.
-  if (HAS_SLOTS) expect(holders).toEqual(expect.arrayContaining([...NODES]));
+  expect(holders).toEqual(expect.arrayContaining([...NODES]));
   const strikes = order();
   let inTime = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -3,8 +3,6 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { SharedCluster } from '../shared-cluster.ts';
 import { layClocks, withClocks } from './fake-clocks.ts';
 
-/** Agents take slots from a later version on. */
-export const HAS_SLOTS = false;
 /** Those that are made here. */
 const FAULTS = ['stale-subpath-mount', 'dead-volume-mount'];
 const SOON = '--timeout=120s';
@@ -32,10 +30,8 @@ export async function installForChaos(cluster: SharedCluster): Promise<void> {
 
 /** It makes the policy and the built-in OperationSets. */
 async function waitForController(cluster: SharedCluster): Promise<void> {
-  const made = FAULTS.map((fault) => `operationset/${fault}`);
+  const made = ['recoverypolicy/default', ...FAULTS.map((fault) => `operationset/${fault}`)];
   await cluster.kubectl('wait', '--for=create', ...made, SOON);
-  if (!HAS_SLOTS) return;
-  await cluster.kubectl('wait', '--for=create', 'recoverypolicy/default', SOON);
   // One node at a time. Repairs fail here, and those that failed count up to this time only.
   const spec = { maxConcurrentNodes: 1, failuresResetTime: '2100-01-01T00:00:00Z' };
   const patch = `--patch=${JSON.stringify({ spec })}`;

@@ -5,7 +5,6 @@ import { makeSickPod } from '../sick-pod.ts';
 import { allEnded, diagnose } from './diagnoses.ts';
 import { COLLECT, expectCollected } from './expect-collected.ts';
 import { expectRepaired, subpathFault, volumeFault } from './expect-repaired.ts';
-import { HAS_SLOTS } from './install-for-chaos.ts';
 import { actsAtOnce, actsSince } from './journals.ts';
 import { expectCounted, type SeenDiagnosis } from './parents.ts';
 import { makeSickVolume } from './sick-volume.ts';
@@ -69,8 +68,7 @@ export async function runRound(
   await expect.poll(() => heldSlots(cluster), SOON).toEqual([]);
   expect(wrongChanges(watch.changes.slice(seen), SLOTS), shown).toEqual([]);
   const acts = actsSince(cluster, since);
-  if (HAS_SLOTS && !strikes.some(({ isOfClock }) => isOfClock))
-    expect(actsAtOnce(acts), shown).toEqual([]);
+  if (!strikes.some(({ isOfClock }) => isOfClock)) expect(actsAtOnce(acts), shown).toEqual([]);
   await cluster.kubectl('delete', 'diagnoses', '--all', '--wait=false');
   await cluster.kubectl('delete', 'pod', name, '--wait=false');
   return { tookMs, isInTime: endedMs > afterMs, outcome: `${struck}: ${resultsOf(name, all)}` };
