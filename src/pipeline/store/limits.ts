@@ -30,5 +30,8 @@ export const CHECKED_AT_START_BYTES_MAX = 64 * 1024 * 1024;
 export const STORE_WAIT_FIRST_MS = 100;
 export const STORE_WAIT_MAX_MS = 30_000;
 
+/** An API server that has just started has read its roles by then: who still lacks a right does not have it. */
+export const LACKS_RIGHT_MS = 10_000;
+
 /** Objects in memory at once during an iteration: each may have OBJECT_BYTES_MAX. */
 export const ROWS_PER_PAGE = 16;

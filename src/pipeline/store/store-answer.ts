@@ -1,6 +1,6 @@
-import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
+import { LACKS_RIGHT_MS, STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import { sleepUntilStopped } from './sleep-until-stopped.ts';
-import { isTemporary, StoreError } from './store-error.ts';
+import { isTemporary, lacksRight, StoreError } from './store-error.ts';
 
 /** The result of a request to a store, or its error. */
 export type StoreAnswer<T> =
@@ -22,16 +22,21 @@ interface RetryOptions {
   readonly shutdown: AbortSignal;
   /** Called for every failed attempt. */
   readonly onError?: ((message: string) => void) | undefined;
+  /** How long a missing right may be that of an API server that has just started. */
+  readonly lacksRightMs?: number;
 }
 
 /** Repeats a request while the error is temporary, at growing intervals. */
 export async function retried<T>(
   request: () => Promise<T>,
-  { shutdown, onError }: RetryOptions,
+  { shutdown, onError, lacksRightMs = LACKS_RIGHT_MS }: RetryOptions,
 ): Promise<StoreAnswer<T>> {
+  const begun = performance.now();
+  const mayPass = (error: StoreError) =>
+    isTemporary(error) || (lacksRight(error) && performance.now() - begun < lacksRightMs);
   for (let waitMs = STORE_WAIT_FIRST_MS; ; waitMs = longer(waitMs)) {
     const answer = await answerOf(request());
-    if (answer.ok || !isTemporary(answer.error) || shutdown.aborted) return answer;
+    if (answer.ok || !mayPass(answer.error) || shutdown.aborted) return answer;
     onError?.(answer.error.message);
     await sleepUntilStopped(spread(waitMs, answer.error.retryAfterMs), shutdown);
   }

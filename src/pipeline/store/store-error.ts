@@ -30,3 +30,14 @@ export class StoreError extends Error {
 export function isTemporary({ reason }: StoreError): boolean {
   return ['ServiceUnavailable', 'TooManyRequests', 'Unauthorized'].includes(reason);
 }
+
+// pods is forbidden: User "system:serviceaccount:kubediag:kubediag-agent" cannot list resource "pods" in ...
+const LACKS_RIGHT = /\bUser "[^"]*" cannot \w+ resource /;
+
+/**
+ * An API server that has just started refuses this for some seconds to those who may do it, because it has
+ * not read its roles yet. Quotas and admission policies word their refusals differently.
+ */
+export function lacksRight({ reason, message }: StoreError): boolean {
+  return reason === 'Forbidden' && LACKS_RIGHT.test(message);
+}

@@ -1,9 +1,23 @@
 import { expect } from 'vitest';
+import type { DiagnosisStatus } from '../../../src/pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../src/pipeline/api/kinds.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
-import type { SeenDiagnosis } from './parents.ts';
 
 const ENDED_MS = 240_000;
+
+export interface SeenDiagnosis {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly operationSet: string;
+    readonly nodeName?: string;
+    readonly targetSelector?: object;
+  };
+  readonly status?: DiagnosisStatus;
+}
 
 export interface WantedDiagnosis {
   readonly name: string;
@@ -47,4 +61,21 @@ export async function allEnded(
   };
   await expect.poll(open, { timeout, interval: 500 }).toBe('');
   return found;
+}
+
+/** What matters of Diagnoses, for the message of a failed test. */
+export function shownOf(...all: readonly SeenDiagnosis[]): string {
+  const shown = all.map(({ metadata: { name, uid }, spec, status = {} }) => {
+    const { phase, result, conditions, steps, actions, nodes, failedNodes } = status;
+    const { operationSet, nodeName } = spec;
+    const list = { conditions, steps, actions, nodes, failedNodes };
+    return JSON.stringify({ name, uid, operationSet, nodeName, phase, result, ...list });
+  });
+  return shown.join('\n');
+}
+
+/** A busy machine may be too slow for the time limits of a check, which then judges nothing and changes nothing. */
+export function wasTooSlow({ status }: SeenDiagnosis): boolean {
+  const failed = status?.steps?.find(({ outcome }) => outcome === 'Failed');
+  return /no answer within the time limit/.test(failed?.message ?? '');
 }

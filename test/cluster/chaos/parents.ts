@@ -1,20 +1,7 @@
 import { expect } from 'vitest';
 import { PARENT_LABEL } from '../../../src/pipeline/api/cluster-names.ts';
-import type { DiagnosisStatus } from '../../../src/pipeline/api/diagnosis.ts';
 
-export interface SeenDiagnosis {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
-  readonly spec: {
-    readonly operationSet: string;
-    readonly nodeName?: string;
-    readonly targetSelector?: object;
-  };
-  readonly status?: DiagnosisStatus;
-}
+import { type SeenDiagnosis, shownOf } from './diagnoses.ts';
 
 /** A Diagnosis of several nodes has exactly one other for each of them, and counts them right. */
 export function expectCounted(
@@ -24,8 +11,8 @@ export function expectCounted(
 ): void {
   const { uid } = parent.metadata;
   const children = all.filter(({ metadata: { labels = {} } }) => labels[PARENT_LABEL] === uid);
-  const shown = JSON.stringify([parent, ...children]);
-  const nodeNames = children.map(({ spec }) => spec.nodeName).toSorted();
+  const shown = shownOf(parent, ...children);
+  const nodeNames = children.map(({ spec }) => spec.nodeName ?? '').toSorted();
   expect(nodeNames, shown).toEqual(nodes.toSorted());
   const phases = children.map(({ status }) => status?.phase);
   const countOf = (phase: string) => phases.filter((each) => each === phase).length;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { NEW_NODE, OLD_NODE, type SharedCluster } from '../shared-cluster.ts';
 import { makeSickPod } from '../sick-pod.ts';
-import { allEnded, diagnose } from './diagnoses.ts';
+import { allEnded, diagnose, type SeenDiagnosis, shownOf } from './diagnoses.ts';
 import { COLLECT, expectCollected } from './expect-collected.ts';
 import { expectRepaired, subpathFault, volumeFault } from './expect-repaired.ts';
 import { actsAtOnce, actsSince } from './journals.ts';
-import { expectCounted, type SeenDiagnosis } from './parents.ts';
+import { expectCounted } from './parents.ts';
 import { makeSickVolume } from './sick-volume.ts';
 import { heldSlots, type SlotWatch, wrongChanges } from './slots.ts';
 import type { Strike } from './strikes.ts';
@@ -56,7 +56,7 @@ export async function runRound(
     allEnded(cluster).then((found) => [found, performance.now() - begun] as const),
   ]);
   const tookMs = performance.now() - begun;
-  const shown = `${name}: ${struck}: ${JSON.stringify(all)}`;
+  const shown = `${name}: ${struck}: ${shownOf(...all)}`;
   const mayPrevent = strikes.some((strike) => strike.mayPrevent === true);
   for (const fault of faults) {
     await expectRepaired(cluster, fault, { name, all, shown, mayPrevent });

@@ -131,6 +131,22 @@ test('a Diagnosis that the server refuses fails its node with the reason', async
     });
 });
 
+test('an API server that has just started, and has not read its roles yet, is asked again', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  let refusals = 3;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'POST' || path !== AT || refusals === 0) return;
+    refusals -= 1;
+    const what = 'diagnoses.diagnosis.kubediag.org is forbidden';
+    throw new StoreError('Forbidden', `${what}: User "b" cannot create resource "diagnoses"`);
+  };
+  await begun(controller);
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { created: 3, waiting: 3, failed: 0 } });
+});
+
 test('a new leader knows which Diagnoses were deleted, and creates the others', async () => {
   const controller = controllerOf();
   const status = {

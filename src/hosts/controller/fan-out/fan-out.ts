@@ -212,7 +212,7 @@ class FanOut {
     memory: ParentMemory,
   ): void {
     this.#context.onMessage(`Diagnosis ${namespace}/${name}, node ${nodeName}: ${error.message}`);
-    if (isTemporary(error) || error.reason === 'Conflict') {
+    if (isTemporary(error) || error.reason === 'Conflict' || memory.mayGetRight(error)) {
       this.#pace.pauseFor(error.retryAfterMs ?? PAUSE_MS);
       return;
     }

@@ -1,6 +1,8 @@
 import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { LACKS_RIGHT_MS } from '../../../pipeline/store/limits.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
+import { lacksRight, type StoreError } from '../../../pipeline/store/store-error.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import { type DiagnosisDigest, diagnosisDigest } from '../digests.ts';
 import { childName, isChildOf } from './child-diagnosis.ts';
@@ -22,6 +24,7 @@ export class ParentMemory {
   nextMs = 0;
   /** The version of the last status that this process wrote. */
   writtenVersion = '';
+  #lacksRightAtMs: number | undefined;
 
   constructor({ metadata, status }: Pick<StoredObject, 'metadata' | 'status'>) {
     this.uid = metadata.uid;
@@ -38,6 +41,13 @@ export class ParentMemory {
     const name = this.#childNames.get(nodeName) ?? childName(this.#name, nodeName);
     this.#childNames.set(nodeName, name);
     return name;
+  }
+
+  /** Whether the right to create Diagnoses may only be missing because the API server has just started. */
+  mayGetRight(error: StoreError): boolean {
+    if (!lacksRight(error)) return false;
+    this.#lacksRightAtMs ??= performance.now();
+    return performance.now() - this.#lacksRightAtMs < LACKS_RIGHT_MS;
   }
 }
 
