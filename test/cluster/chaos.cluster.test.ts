@@ -61,9 +61,9 @@ it(`ends every Diagnosis and does nothing twice, whatever happens, in ${ROUNDS} 
 }, async () => {
   console.info(`KUBEDIAG_TEST_SEED=${seed} KUBEDIAG_CHAOS_ROUNDS=${ROUNDS}`);
   const watch = watchSlots(cluster);
-  const calm = { name: 'undisturbed', strikes: [], afterMs: 0, areBothSick: true };
+  const undisturbed = { name: 'undisturbed', strikes: [], afterMs: 0, areBothSick: true };
   // A dead volume is probed for some seconds.
-  const lengths = { both: (await runRound(cluster, calm, watch)).tookMs, one: 3_000 };
+  const lengths = { both: (await runRound(cluster, undisturbed, watch)).tookMs, one: 3_000 };
   const holders = watch.changes.map(({ holder }) => holder);
   // Else nobody has watched.
   expect(holders).toEqual(expect.arrayContaining([...NODES]));
