@@ -5,7 +5,7 @@ import { layClocks, withClocks } from './fake-clocks.ts';
 
 /** Those that are made here. */
 const FAULTS = ['stale-subpath-mount', 'dead-volume-mount'];
-const SOON = '--timeout=120s';
+const SOON = '--timeout=110s';
 
 /**
  * Installs KubeDiag with two changes: the executors permit as many actions as a long run needs, and
@@ -23,7 +23,10 @@ export async function installForChaos(cluster: SharedCluster): Promise<void> {
   if (code !== 0) throw new Error(stderr);
   const ours = ['--namespace=kubediag', SOON];
   for (const workload of ['daemonset/kubediag-agent', 'deployment/kubediag-controller']) {
-    await cluster.kubectl('rollout', 'status', workload, ...ours);
+    const { code, stderr } = await cluster.run(['kubectl', 'rollout', 'status', workload, ...ours]);
+    if (code === 0) continue;
+    const pods = await cluster.kubectl('describe', 'pods', '--namespace=kubediag');
+    throw new Error(`${workload} is not ready: ${stderr}\n${pods}`);
   }
   await waitForController(cluster);
 }
