@@ -19,8 +19,8 @@ export async function installForChaos(cluster: SharedCluster): Promise<void> {
   );
   const input = objects.map((object) => stringify(object)).join('---\n');
   const apply = ['kubectl', 'apply', '--server-side', '--filename=-'];
-  const { code, stderr } = await cluster.run(apply, { input });
-  if (code !== 0) throw new Error(stderr);
+  const applied = await cluster.run(apply, { input });
+  if (applied.code !== 0) throw new Error(applied.stderr);
   const ours = ['--namespace=kubediag', SOON];
   for (const workload of ['daemonset/kubediag-agent', 'deployment/kubediag-controller']) {
     const { code, stderr } = await cluster.run(['kubectl', 'rollout', 'status', workload, ...ours]);
