@@ -175,7 +175,8 @@ class FanOut {
   ): Promise<void> {
     const { store, stop, now } = this.#context;
     await mapAtOnce(names, REQUESTS_AT_ONCE, async (nodeName) => {
-      if (this.#pace.pausedMs > 0) return;
+      // The status of this second is due, and other parents wait for their turn.
+      if (this.#pace.pausedMs > 0 || performance.now() >= memory.nextMs) return;
       await this.#pace.turn(stop);
       if (stop.aborted) return;
       const child = childOf(object, nodeName, now());

@@ -11,8 +11,8 @@ export const PAUSE_MS = 1_000;
 /** At most one write of the status of a parent in this time: people read it, and it may be large. */
 export const STATUS_MS = 1_000;
 
-/** Parents that are worked on at once. */
-export const PARENTS_AT_ONCE = 4;
+/** Parents that are worked on at once: they share the rate above, and each gets its part of every second. */
+export const PARENTS_AT_ONCE = 16;
 
 /** While nothing is selected, nodes and pods are looked up again: a manifest may have both. */
 export const SELECT_AGAIN_MS = 5_000;
