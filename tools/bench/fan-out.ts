@@ -16,7 +16,7 @@ const PARENTS = 5;
 const DIAGNOSES = AGENTS * PARENTS;
 const STEPS = ['first', 'second'];
 const POLL_MS = 500;
-/** The bar is 100 s. */
+/** Six times the bar. */
 const LIMIT_MS = 600_000;
 const TICKS_PER_SECOND = 100;
 const MIB_IN_KIB = 1024;

@@ -86,6 +86,37 @@ test('an object with the name of a child is not adopted, and forged children do 
   expect(controller.stored(child('a'))).toMatchObject({ spec: { nodeName: 'a', cancel: false } });
 });
 
+test('the deletion of a forged child does not fail the node', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', { ...SPEC, suspend: true });
+  await begun(controller);
+  await expect.poll(() => controller.stored('all')?.status?.phase, POLL).toBe('Pending');
+  const metadata = {
+    name: 'forged',
+    namespace: 'default',
+    uid: 'forged',
+    labels: { 'diagnosis.kubediag.org/parent-uid': 'uid-of-all' },
+    ownerReferences: [
+      {
+        apiVersion: 'diagnosis.kubediag.org/v1',
+        kind: 'Diagnosis',
+        uid: 'uid-of-all',
+        controller: true,
+      },
+    ],
+  };
+  controller.api.put(`${AT}/forged`, { metadata, spec: { operationSet: 'set', nodeName: 'b' } });
+  controller.api.remove(`${AT}/forged`);
+  controller.change('all', { spec: { suspend: false } });
+  await expect
+    .poll(() => controller.stored('all')?.status?.nodes, POLL)
+    .toMatchObject({
+      created: 3,
+      failed: 0,
+    });
+  expect(controller.stored(child('b'))).toBeDefined();
+});
+
 test('a lost answer, and a server that asks to wait, create no second Diagnosis', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', SPEC);
