@@ -24,7 +24,6 @@ export class SyntheticController {
       store: kubeStore(api),
       namespace: 'kubediag',
       builtIns: [],
-      steps: new Set(),
       events: new EventRecorder(api, { controller: 'test', instance: 'test' }),
       metrics: new Map(),
       queues: new Map(),

@@ -223,8 +223,8 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   controller: {
     layer: 'hosts',
-    does: 'the controller of a cluster: gives Diagnoses to nodes, and limits repairs',
-    imports: ['std', 'api', 'graph', 'recovery', 'store', 'kube', 'web'],
+    does: 'the controller of a cluster: gives Diagnoses to nodes, limits repairs, and runs steps that need rights of its own',
+    imports: ['std', 'api', 'graph', 'recovery', 'store', 'kube', 'steps', 'diagnosis', 'web'],
   },
   kubectl: {
     layer: 'hosts',
@@ -273,6 +273,9 @@ export function folderOf(name: string): string {
 
 const NODE_MODULES = Object.keys(MODULES).filter((name) => MODULES[name]?.layer === 'node');
 
+/** What reads or changes a node, apart from the pure modules that judge what was read. */
+const TOUCHES_NODE = ['reader', 'repair', 'trace', 'operations', 'local-node', 'executor'];
+
 /** Modules that must never be reached, through any number of other modules. */
 export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   cli: ['kube'],
@@ -281,10 +284,10 @@ export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   kube: NODE_MODULES,
   web: NODE_MODULES,
   // What can be reached from the network cannot touch the node, and the other way round.
-  agent: ['reader', 'repair', 'trace', 'local-node', 'executor'],
-  channel: ['reader', 'repair', 'trace', 'local-node', 'kube', 'web'],
+  agent: TOUCHES_NODE,
+  channel: [...TOUCHES_NODE, 'kube', 'web'],
   executor: ['kube', 'web', 'agent'],
-  controller: NODE_MODULES,
+  controller: TOUCHES_NODE,
   kubectl: NODE_MODULES,
 };
 

@@ -29,7 +29,6 @@ export async function controllerHere(
       ...{ host: '127.0.0.1', port: 0, kubeconfig, namespace: NAMESPACE, version: 'v0.0.0-test' },
       identity: `test-${Math.random().toString(36).slice(2)}`,
       builtIns: builtInManifests,
-      steps: [],
       ...options,
     },
     stop.signal,

@@ -7,6 +7,8 @@ export interface AdmissionPolicy {
   readonly group: string;
   readonly version: string;
   readonly resources: readonly string[];
+  /** Absent: creations and changes. */
+  readonly operations?: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
   /** Whether a request is refused when the policy itself fails: protection must, a help to authors must not. */
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly matchConditions?: readonly Expression[];
@@ -27,15 +29,15 @@ export interface Validation {
   readonly reason: 'Forbidden' | 'Invalid';
 }
 
-/** A ValidatingAdmissionPolicy for creations and changes of some resources, in force everywhere. */
+/** A ValidatingAdmissionPolicy for requests that change some resources, in force everywhere. */
 export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocument[] {
   const { name, comment, group, version, resources, ...rules } = policy;
+  const { operations = ['CREATE', 'UPDATE'] } = policy;
   if (!ADMISSION_POLICIES.includes(name)) {
     throw new Error(`${name}: add it to ADMISSION_POLICIES, so that the controller expects it`);
   }
   const { failurePolicy, matchConditions = [], variables = [], validations } = rules;
   const [apiVersion, metadata] = ['admissionregistration.k8s.io/v1', { name, labels: LABELS }];
-  const operations = ['CREATE', 'UPDATE'];
   const policyObject = {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',

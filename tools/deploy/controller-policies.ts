@@ -2,12 +2,13 @@ import {
   CONTROLLER_ACCOUNT,
   CONTROLLER_LEASE,
   CONTROLLER_REPORTER,
+  CORDONED_BY,
   NODE_CONDITION,
   PARENT_LABEL,
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
-import { policyDocuments } from './admission-policy.ts';
+import { type Expression, policyDocuments } from './admission-policy.ts';
 import { conditionsBut, isAccount, sameExcept } from './cel.ts';
 import type { ManifestDocument } from './manifest-document.ts';
 
@@ -17,6 +18,8 @@ interface Policy {
   readonly group: string;
   readonly version: string;
   readonly resources: readonly string[];
+  readonly operations?: readonly ['DELETE'];
+  readonly variables?: readonly Expression[];
   /** The message follows "the controller may ". */
   readonly validations: readonly { readonly expression: string; readonly only: string }[];
 }
@@ -24,6 +27,15 @@ interface Policy {
 const PROCESSOR = 'object.spec.processor';
 const holderOf = (object: string) =>
   `(has(${object}.spec.holderIdentity) ? ${object}.spec.holderIdentity : '')`;
+
+/** A Node may have none. */
+const annotations = (name: string, object: string) => ({
+  name,
+  expression: `has(${object}.metadata.annotations) ? dyn(${object}.metadata.annotations) : dyn({})`,
+});
+
+const waitsForImage = (list: string) =>
+  `has(oldObject.status.${list}) && oldObject.status.${list}.exists(c, has(c.state.waiting) && has(c.state.waiting.reason) && c.state.waiting.reason in ['ErrImagePull', 'ImagePullBackOff'])`;
 
 const policies: readonly Policy[] = [
   {
@@ -100,6 +112,47 @@ const policies: readonly Policy[] = [
           sameExcept('.status', ['conditions']),
         ].join(' && '),
         only: `only remove the condition ${NODE_CONDITION} of a Node`,
+      },
+    ],
+  },
+  {
+    name: 'cordons',
+    comment:
+      'With controller-steps.yaml the controller may change Nodes: it cordons them, and notes for which Diagnosis.',
+    group: '',
+    version: 'v1',
+    resources: ['nodes'],
+    variables: [annotations('after', 'object'), annotations('before', 'oldObject')],
+    validations: [
+      {
+        expression: [
+          'oldObject != null',
+          'has(object.spec.unschedulable) && object.spec.unschedulable',
+          sameExcept('', ['metadata', 'spec']),
+          sameExcept('.spec', ['unschedulable']),
+          sameExcept('.metadata', ['managedFields', 'generation', 'annotations']),
+          `variables.after.all(k, k == '${CORDONED_BY}' || k in variables.before && variables.after[k] == variables.before[k])`,
+          'variables.before.all(k, k in variables.after)',
+        ].join(' && '),
+        only: 'only cordon a Node',
+      },
+    ],
+  },
+  {
+    name: 'pods',
+    comment:
+      'With controller-steps.yaml the controller may delete Pods: those of StatefulSets that wait for an image.',
+    group: '',
+    version: 'v1',
+    resources: ['pods'],
+    operations: ['DELETE'],
+    validations: [
+      {
+        expression: [
+          "has(oldObject.metadata.ownerReferences) && oldObject.metadata.ownerReferences.exists(o, o.kind == 'StatefulSet' && has(o.controller) && o.controller)",
+          `(${['initContainerStatuses', 'containerStatuses'].map(waitsForImage).join(' || ')})`,
+        ].join(' && '),
+        only: 'only delete Pods of StatefulSets that wait for an image',
       },
     ],
   },

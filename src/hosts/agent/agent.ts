@@ -41,6 +41,7 @@ import {
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
 import { RecoverySlots } from './recovery/recovery-slots.ts';
+import { leavingToController } from './leaving-to-controller.ts';
 import { repairSteps } from './recovery/repair-steps.ts';
 import { ResultKeys } from './result-keys.ts';
 
@@ -223,11 +224,13 @@ class Agent {
       howToFetch: (uid, { file, accessKey = '' }) => this.#howToFetch(uid, file, accessKey),
       targetOf: (spec: DiagnosisSpec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
-      runStep: repairSteps(this.#metrics.timed(pods.collecting(steps, takeAnswer)), {
-        slots: this.#slots,
-        repairs,
-        earlierActionsFor,
-      }),
+      runStep: leavingToController(
+        repairSteps(this.#metrics.timed(pods.collecting(steps, takeAnswer)), {
+          slots: this.#slots,
+          repairs,
+          earlierActionsFor,
+        }),
+      ),
       findPod: pods.finding(findPod),
       earlierActionsFor,
       shutdown: this.#stop,

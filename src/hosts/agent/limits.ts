@@ -26,3 +26,6 @@ export const EXECUTOR_START_MS = 5_000;
  */
 export const IN_FLIGHT_MAX = 16;
 export const LARGE_ANSWERS_MAX = 1;
+
+/** A watch reports what the controller has done with a step; this is for a watch that has missed it. */
+export const CONTROLLER_WAIT_MS = 60_000;

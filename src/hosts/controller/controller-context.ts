@@ -15,8 +15,6 @@ export interface ControllerContext {
   readonly namespace: string;
   /** The built-in Operations and OperationSets of this version. */
   readonly builtIns: readonly NewObject[];
-  /** Names of the Operations that this controller runs itself. */
-  readonly steps: ReadonlySet<string>;
   readonly events: EventRecorder;
   /** What parts count, by the name of the metric: shown at /metrics while this process leads. */
   readonly metrics: Map<string, Metric>;

@@ -36,8 +36,6 @@ export interface ControllerOptions {
   readonly version: string;
   /** The built-in Operations and OperationSets of this version. */
   readonly builtIns: readonly NewObject[];
-  /** Names of the Operations that this controller runs itself. */
-  readonly steps: readonly string[];
   /** Shorter times, for tests. */
   readonly times?: Pick<ControllerContext, 'arrivalMs' | 'lostEndMs'>;
 }
@@ -127,14 +125,13 @@ class Controller {
   async #work(stop: AbortSignal): Promise<void> {
     this.#onMessage('this process leads');
     const { client } = this.#contact;
-    const { namespace, identity, builtIns, steps, times } = this.#options;
+    const { namespace, identity, builtIns, times } = this.#options;
     const writing = writingWhile(() => this.#lease.isHeld && !stop.aborted, client);
     const context: ControllerContext = {
       client: writing,
       store: kubeStore(writing),
       namespace,
       builtIns,
-      steps: new Set(steps),
       events: new EventRecorder(writing, { controller: CONTROLLER_REPORTER, instance: identity }),
       metrics: new Map(),
       diagnoses: new Informer({

@@ -6,6 +6,7 @@ import { lost } from './lost/lost.ts';
 import { operationSets } from './operation-sets/operation-sets.ts';
 import { removedAgents } from './removed-agents/removed-agents.ts';
 import { slots } from './slots/slots.ts';
+import { steps } from './steps/steps.ts';
 import { targets } from './targets/targets.ts';
 
 /** What a controller does while it leads. */
@@ -17,5 +18,6 @@ export const PARTS: readonly ControllerPart[] = [
   lost,
   expired,
   slots,
+  steps,
   removedAgents,
 ];

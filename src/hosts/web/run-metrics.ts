@@ -9,7 +9,7 @@ interface Taken {
 }
 
 /** A step that waits for approval has no `succeeded`. */
-type Outcome = { readonly succeeded: boolean } | { readonly wanted: unknown };
+type Outcome = { readonly succeeded: boolean } | { readonly planned: unknown };
 
 /** What an agent has done since its start, for Prometheus, with the names of every KubeDiag. */
 export class RunMetrics {
@@ -36,7 +36,7 @@ export class RunMetrics {
       const outcome = await run(step);
       const isOther = !this.#steps.has(step.name) && this.#steps.size >= OPERATIONS_COUNTED_MAX;
       add(this.#steps, isOther ? 'other' : step.name, performance.now() - begun);
-      if ('wanted' in outcome) this.#counts.stepWaits += 1;
+      if ('planned' in outcome) this.#counts.stepWaits += 1;
       else this.#counts[outcome.succeeded ? 'stepSucceeded' : 'stepFailed'] += 1;
       return outcome;
     };

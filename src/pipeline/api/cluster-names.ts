@@ -29,6 +29,9 @@ export const PARENT_LABEL = 'diagnosis.kubediag.org/parent-uid';
 /** The same for people, by name: "kubectl get diagnoses -l diagnosis.kubediag.org/parent=NAME". */
 export const PARENT_NAME_LABEL = 'diagnosis.kubediag.org/parent';
 
+/** Of a Node that the controller has cordoned: for which Diagnosis. */
+export const CORDONED_BY = 'diagnosis.kubediag.org/cordoned-by';
+
 /** The one RecoveryPolicy that counts. */
 export const RECOVERY_POLICY = 'default';
 
@@ -62,7 +65,7 @@ export const ADMISSION_POLICIES: readonly string[] = [
   ...['diagnoses', 'nodereports', 'leases', 'nodes', 'events'].map(
     (at) => `${AGENT_ACCOUNT}-${at}`,
   ),
-  ...['diagnoses', 'operations', 'leases', 'nodes', 'events'].map(
+  ...['diagnoses', 'operations', 'leases', 'nodes', 'cordons', 'pods', 'events'].map(
     (at) => `${CONTROLLER_ACCOUNT}-${at}`,
   ),
   AUTHOR_POLICY,

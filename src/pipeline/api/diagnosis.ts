@@ -178,19 +178,6 @@ const nodeCounts = z
   })
   .describe('Number of nodes by the state of their Diagnosis.');
 
-/** A step that agents cannot run, because it needs rights at the API server. */
-const controllerStep = z
-  .object({
-    pathIndex,
-    nodeIndex,
-    operation: text.describe('Name of the Operation.'),
-    succeeded: flag.describe('Whether the step succeeded.'),
-    reason: text.describe('Why it failed, where that is not an error.').exactOptional(),
-    message: text.describe('Why it failed.').exactOptional(),
-    results: results.describe('Its results.').exactOptional(),
-  })
-  .describe('The last step that the controller ran for this Diagnosis.');
-
 export const diagnosisStatus = z
   .object({
     phase: z
@@ -319,7 +306,6 @@ export const diagnosisStatus = z
     actionsNotListed: count
       .describe('Number of actions left out; the journal of the node has all of them.')
       .exactOptional(),
-    controllerStep: controllerStep.exactOptional(),
   })
   .describe(
     'How far the Diagnosis is, and what it found and did. The agent of its node writes it, and the controller where no agent can.',

@@ -206,18 +206,14 @@ export const CONDITION_REASONS = {
   ControllerStepDue: {
     type: 'WaitingForController',
     message: 'Step NAME needs rights that no agent has, and waits for the controller',
-    means: 'The controller runs this step if its option --steps permits it.',
+    means:
+      'The controller runs this step. If this lasts, no controller runs: see its pods in the namespace kubediag.',
   },
-  ControllerStepDone: {
-    type: 'WaitingForController',
-    message: 'The controller has run step NAME',
-    means: 'The agent goes on with the next step; the status of the condition is False.',
-  },
-  ControllerStepNotRun: {
+  ControllerStepOver: {
     type: 'WaitingForController',
     message: 'The Diagnosis no longer waits for the controller',
     means:
-      'The Diagnosis ended before the controller ran the step; the status of the condition is False.',
+      'The controller has run the step, its plan needs approval, or the Diagnosis has ended; the status of the condition is False.',
   },
 } as const satisfies Readonly<
   Record<string, { readonly type: string; readonly message: string; readonly means: string }>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { approvedDigests, digestOf, mayAct, plannedOf, type Wanted } from '../steps/plan.ts';
 import { waitingFor, waitsForApproval } from './approval.ts';
 
 const unmount = {
@@ -20,7 +21,13 @@ const SPEC = { operationSet: 'some', recovery: 'Approval' } as const;
 
 const statusAt = (nodeIndex: number) => ({ checkpoint: { pathIndex: 0, nodeIndex } });
 const planFor = (wanted: readonly Wanted[], nodeIndex = 1) =>
-  waitingFor({ wanted }, statusAt(nodeIndex), NOW);
+  waitingFor({ planned: plannedOf(wanted) }, statusAt(nodeIndex), NOW);
+
+/** Whether the approval in the spec permits what a repair wants. */
+function approvedIn(spec: DiagnosisSpec, status: DiagnosisStatus): (wanted: Wanted) => boolean {
+  const approved = approvedDigests(spec, status);
+  return (wanted) => approved.has(digestOf(wanted));
+}
 
 test('the name of a plan depends on its actions, their targets and its step', () => {
   const { plan } = planFor([WANTED]);
@@ -95,8 +102,8 @@ test('waits only while approval is required', () => {
 
 test('a later plan replaces the earlier one, and other planned actions stay', () => {
   const before = { ...planFor([WANTED]), plannedActions: [{ kind: 'restore-symlink' }] };
-  const first = waitingFor({ wanted: [WANTED] }, before, NOW);
-  const second = waitingFor({ wanted: [{ ...WANTED, finding: 'abcdef' }] }, first, NOW);
+  const first = waitingFor({ planned: plannedOf([WANTED]) }, before, NOW);
+  const second = waitingFor({ planned: plannedOf([{ ...WANTED, finding: 'abcdef' }]) }, first, NOW);
   expect(second.plannedActions).toMatchObject([
     { kind: 'restore-symlink' },
     { kind: 'unmount', finding: 'abcdef', plan: second.plan },

@@ -1,22 +1,16 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { withoutWait, withReason } from '../graph/conditions.ts';
 import { isPlanWaiting } from '../graph/result-of.ts';
-import { actionRecord } from '../steps/action-text.ts';
-import { type ApprovalRequest, digestOf, type Planned, planName } from '../steps/plan.ts';
+import { type ApprovalRequest, planName } from '../steps/plan.ts';
 import { withRecord } from './with-record.ts';
 
 /** The status of a Diagnosis that waits for the approval of its plan. */
 export function waitingFor(
-  { wanted, record, requiredBy = 'Diagnosis' }: ApprovalRequest,
+  { planned, record, requiredBy = 'Diagnosis' }: ApprovalRequest,
   status: DiagnosisStatus,
   now: Date,
   fetching?: Parameters<typeof withRecord>[2],
 ): DiagnosisStatus {
-  const planned: Planned = wanted.flatMap((each) => {
-    const { actions, summary } = each;
-    const digest = digestOf(each);
-    return actions.map((action) => ({ ...actionRecord(action, each), summary, digest }));
-  });
   const plan = planName(status, planned);
   const others = (status.plannedActions ?? []).filter((each) => each.plan === undefined);
   const recorded = withoutWait(withRecord(status, record, fetching), now);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { walkOf } from '../../../test/synthetic-walk.ts';
-import type { Wanted } from '../steps/plan.ts';
+import { plannedOf, type Wanted } from '../steps/plan.ts';
 import type { StepOutcome, StepToRun } from '../steps/step-to-run.ts';
 import type { StoredObject } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -19,7 +19,7 @@ function repairing({ diagnosis: { spec, status } }: StepToRun): StepOutcome {
   if (spec.recovery === 'Never') return { succeeded: false, message: 'refused', reason: 'Refused' };
   const isApproved = status.plan !== undefined && spec.approvedPlan === status.plan;
   if (spec.recovery === 'Approval' && !isApproved) {
-    return { wanted: [WANTED] };
+    return { planned: plannedOf([WANTED]) };
   }
   return { succeeded: true, results: {}, record: { actions: [DONE] } };
 }

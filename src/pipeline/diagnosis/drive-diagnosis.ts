@@ -93,7 +93,7 @@ class Drive {
     let current = object;
     while (!shutdown.aborted) {
       const next = await this.#next(current);
-      if (next === 'interrupted') return { state: next };
+      if (typeof next === 'string') return { state: next };
       const saved = await this.#save(current, next);
       if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
       current = saved;
@@ -110,7 +110,7 @@ class Drive {
       if (shutdown.aborted && isCut) break;
       if (isCut && (await this.#hasMoreTime(current, next))) return 'changed';
       const stored =
-        'wanted' in outcome
+        'planned' in outcome
           ? await this.#save(current, this.#waiting(current, next, outcome))
           : await storeResult(current, outcome, next.set.paths, this.#context, this.#stop);
       if (typeof stored === 'string') return stored === 'changed' ? stored : { state: stored };
@@ -126,9 +126,9 @@ class Drive {
   }
 
   /** Makes several small decisions, to be saved in one write. */
-  async #next(object: StoredObject): Promise<Next | 'interrupted'> {
+  async #next(object: StoredObject): Promise<Next | 'interrupted' | 'elsewhere'> {
     const { metadata, status: before = {} } = object;
-    const { shutdown, targetOf, arrivalMs } = this.#context;
+    const { shutdown, targetOf, arrivalMs, runsHere } = this.#context;
     const given = object.spec as DiagnosisSpec;
     const target = targetOf(given);
     const nodeName = target.state === 'here' ? target.nodeName : undefined;
@@ -145,6 +145,8 @@ class Drive {
       if (!step.ok) return this.interrupted(step.error);
       last = step.value;
       const { set, operation } = last;
+      const isHere = !runsHere || (operation?.state === 'ready' && runsHere(operation.processor));
+      if (!isHere) return 'elsewhere';
       const now = this.#now();
       const whyMissing = () => (operation?.state === 'missing' ? operation.why : undefined);
       const seen = { spec: asked, status, hash, nodeName, set, pod, whyMissing, now, arrivalMs };

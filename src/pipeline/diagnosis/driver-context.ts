@@ -1,5 +1,6 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
+import type { Processor } from '../api/processor-of.ts';
 import type { EarlierRecord, RunStepWhenDue } from '../steps/step-to-run.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import type { Assign } from './assign.ts';
@@ -13,6 +14,8 @@ export interface DriverContext {
   readonly lookup: OperationLookup;
   /** Runs a step with its large results: `withLargeResults`, where their files are. */
   readonly runStep: RunStepWhenDue;
+  /** Another process drives the Diagnosis while its step is none of these. Absent: all steps run here. */
+  readonly runsHere?: (processor: Processor) => boolean;
   readonly largeResults: Omit<LargeResults, 'read'>;
   /**
    * How somebody fetches a large result or a file where nobody has a token of the agent: the status lists
@@ -41,7 +44,7 @@ export interface DriverContext {
 export type Driven =
   /** It was deleted. */
   | { readonly state: 'gone' }
-  /** Another agent runs it; nothing was written. */
+  /** Another process runs it, or its next step; nothing more was written. */
   | { readonly state: 'elsewhere' }
   | { readonly state: 'ended'; readonly object: StoredObject }
   /** Drive it again when something changes, or at this time. */

@@ -103,8 +103,7 @@ test('a deadline is asked again at its time', async () => {
 });
 
 test('a plan that needs approval by now replaces the wait', async () => {
-  const wanted = [{ fault: 'f', finding: '3f9a1c', summary: 'broken', actions: [] }];
-  const walk = await walkWith(slotsTaken(3), { wanted, requiredBy: 'RecoveryPolicy' });
+  const walk = await walkWith(slotsTaken(3), { planned: [], requiredBy: 'RecoveryPolicy' });
   await walk.drive();
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
   expect(await waitOf(walk)).toMatchObject({ status: 'False', reason: 'RecoveryNotBegun' });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { walkOf } from '../../../test/synthetic-walk.ts';
+import { plannedOf } from '../steps/plan.ts';
 import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
 
 test('a result that is too large for a status is listed there and complete for the next step', async () => {
@@ -96,7 +97,7 @@ test('a Diagnosis that is cancelled during an approved plan does not wait', asyn
   const walk = await walkOf('a', { recovery: 'Approval' });
   const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
   const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken', actions }];
-  walk.acts.set('a', () => ({ wanted }));
+  walk.acts.set('a', () => ({ planned: plannedOf(wanted) }));
   await walk.drive();
   const { plan } = await walk.status();
   walk.acts.set('a', async () => {
@@ -151,7 +152,7 @@ test('lists the files of steps, also of a step that failed or waits for approval
   }));
   const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
   const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken', actions }];
-  walk.acts.set('c', () => ({ wanted, record: { files: [stored(3)] } }));
+  walk.acts.set('c', () => ({ planned: plannedOf(wanted), record: { files: [stored(3)] } }));
   await walk.drive();
   const { files = [], plan } = await walk.status();
   const { metadata } = await walk.stored();

@@ -44,7 +44,7 @@ test('of many results that are not large by themselves, the largest become files
     largeResultsInMemory(),
   );
   const outcome = await run(step());
-  if ('wanted' in outcome) throw new Error('it asks for approval');
+  if ('planned' in outcome) throw new Error('it asks for approval');
   const { results = {}, largeResults = [] } = outcome;
   expect(Buffer.byteLength(JSON.stringify(results))).toBeLessThan(RESULTS_SHOWN_BYTES_MAX);
   expect(Object.keys(results).length + largeResults.length).toBe(20);

@@ -27,7 +27,7 @@ export function withLargeResults(
     const { uid } = step.diagnosis;
     const runWith = async (input: typeof step.input, stop: AbortSignal) => {
       const outcome = await run({ ...step, input, stop });
-      return 'wanted' in outcome ? outcome : storeLarge(uid, outcome, results);
+      return 'planned' in outcome ? outcome : storeLarge(uid, outcome, results);
     };
     if (largeInput.length === 0) return runWith(step.input, step.stop);
     // The time that it waits for others is part of its time.

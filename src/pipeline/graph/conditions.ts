@@ -78,7 +78,7 @@ export function withoutPlan(
 }
 
 /** For each condition of a step that runs later: what its end is called when the step did not run. */
-const WAITS: readonly ConditionReason[] = ['RecoveryNotBegun', 'ControllerStepNotRun'];
+const WAITS: readonly ConditionReason[] = ['RecoveryNotBegun', 'ControllerStepOver'];
 
 /** A step that ends, or never runs, waits for nothing. */
 export function withoutWait(status: DiagnosisStatus, now: Date): DiagnosisStatus {

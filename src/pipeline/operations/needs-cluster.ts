@@ -1,30 +1,41 @@
+import { CONTROLLER_STEPS } from '../steps/controller-steps.ts';
 import { failedWith, needed, type OperationResult } from '../steps/operation-result.ts';
+import { POD_DETAIL } from '../steps/pod-collectors.ts';
 import type { OwnProcessor } from './processor-host.ts';
 
-const POD = 'collector.kubernetes.pod.detail';
-const NAME = 'collector.kubernetes.statefulset.name';
-const NAMESPACE = 'collector.kubernetes.statefulset.namespace';
-const STATEFULSET = 'collector.kubernetes.statefulset.detail.result';
+const { nodeCordon, statefulsetDetail, statefulsetStuck } = CONTROLLER_STEPS;
+const { result: POD } = POD_DETAIL;
+const { name: NAME, namespace: NAMESPACE, result: STATEFULSET } = statefulsetDetail;
+
+const ON_CLUSTER =
+  'On a cluster the controller runs it, with rights that `deploy/controller-steps.yaml` grants; without them the ' +
+  'step fails. `kubediag serve` and `kubediag run` cannot run it.';
+const IN_NAMESPACE = 'Only in the namespace of the Diagnosis.';
 
 /**
- * Steps whose work is at the API server, which nobody reaches from here: they say so, and change
- * nothing. That they are in the catalogue lets a graph that names them be checked, and be explained.
+ * On a cluster the controller runs these steps. Without one nobody reaches the API server from here: they
+ * say so, and change nothing. In the catalogue, a graph that names them can be checked and explained.
  */
 export const clusterProcessors: readonly OwnProcessor[] = [
   {
-    path: '/processor/nodeCordon',
-    operation: 'node-cordon',
-    does: 'cordons the node (needs the API server)',
+    path: nodeCordon.path,
+    operation: nodeCordon.operation,
+    does: 'cordons the node',
+    details:
+      `${ON_CLUSTER} A node that is cordoned already stays as it is. On a node that this step has cordoned, the ` +
+      'annotation `diagnosis.kubediag.org/cordoned-by` names the Diagnosis. `kubectl uncordon` undoes it. A Diagnosis ' +
+      'with a `podReference` is refused, because the step concerns all pods of the node.',
     reads: [],
-    writes: ['recover.kubernetes.node_cordon.result.name'],
+    writes: [nodeCordon.result],
     repairs: true,
     forPod: 'nothing',
     run: async ({ node = '<node>' }) => needsServer(`kubectl cordon ${node}`),
   },
   {
-    path: '/processor/statefulsetDetailCollector',
-    operation: 'statefulset-detail-collector',
-    does: 'collects the StatefulSet of a pod, or a named one (needs the API server)',
+    path: statefulsetDetail.path,
+    operation: statefulsetDetail.operation,
+    does: 'collects the StatefulSet of a pod, or a named one',
+    details: `${ON_CLUSTER} ${IN_NAMESPACE} Private values of the environment are withheld, as in a pod.`,
     reads: [NAME, NAMESPACE],
     readsElse: [POD],
     writes: [STATEFULSET],
@@ -42,14 +53,15 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     },
   },
   {
-    path: '/processor/statefulsetStuck',
-    operation: 'statefulset-stuck',
-    does: 'deletes a pod that blocks the rollout of a StatefulSet (needs the API server)',
+    path: statefulsetStuck.path,
+    operation: statefulsetStuck.operation,
+    does: 'deletes a pod that blocks the rollout of its StatefulSet',
+    details:
+      `${ON_CLUSTER} ${IN_NAMESPACE} The pod and the StatefulSet are read again before anything is deleted: the pod ` +
+      'must be the one that was collected, on the node of the Diagnosis, and wait for an image that the StatefulSet ' +
+      'no longer asks for (kubernetes/kubernetes#67250). Otherwise the step fails and deletes nothing.',
     reads: [STATEFULSET, POD],
-    writes: [
-      'recover.kubernetes.statefulset_stuck.result',
-      'recover.kubernetes.statefulset_stuck.bug_link',
-    ],
+    writes: [statefulsetStuck.result, statefulsetStuck.bugLink],
     repairs: true,
     forPod: 'nothing',
     async run(input) {
@@ -61,6 +73,6 @@ export const clusterProcessors: readonly OwnProcessor[] = [
 ];
 
 function needsServer(manual: string): OperationResult {
-  const why = 'this step needs the API server, with rights that no agent has; nothing was changed';
+  const why = 'this step needs the controller of a cluster; nothing was changed';
   return failedWith(`${why}; manually: ${manual}`);
 }

@@ -170,9 +170,9 @@ describe('the own pod is shown in full', () => {
     const keys = stepsOf(fault);
     const { outcome } = await run(keys.diagnoserPath);
     const results = 'results' in outcome ? outcome.results : {};
-    const own = { target: targetOf(OWN), kind: 'unmount' };
+    const own = { description: `unmount ${targetOf(OWN)}`, kind: 'unmount' };
     const recovered = await run(keys.recoverPath, { input: results ?? {} });
-    expect(recovered.outcome).toMatchObject({ wanted: [{ actions: [own] }] });
+    expect(recovered.outcome).toMatchObject({ planned: [own] });
     const given = {
       'collector.kubernetes.pod.detail': detailOf(OWN),
       'collector.system.mountinfo': 'x',
@@ -181,7 +181,7 @@ describe('the own pod is shown in full', () => {
     expect(diagnosed.outcome).toMatchObject({ succeeded: true });
     const target = { [`${SUBPATH}.original_destination_path`]: targetOf(OWN) };
     const remounted = await run('/processor/subpathRemountRecover', { input: target });
-    expect(remounted.outcome).toMatchObject({ wanted: [{ actions: [own] }] });
+    expect(remounted.outcome).toMatchObject({ planned: [own] });
   });
 });
 

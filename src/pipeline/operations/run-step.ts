@@ -2,7 +2,7 @@ import { Semaphore } from '../../lib/std/semaphore.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import { idempotencyKeyOf } from '../steps/idempotency-key.ts';
 import type { StepFile } from '../steps/operation-result.ts';
-import { approvedIn, mayAct, type Wanted } from '../steps/plan.ts';
+import { approvedDigests, digestOf, mayAct, plannedOf, type Wanted } from '../steps/plan.ts';
 import type { Limited } from '../steps/run-http.ts';
 import { type CurrentDiagnosis, podOfStep } from '../steps/step-input.ts';
 import {
@@ -88,7 +88,10 @@ export function stepsOn(node: StepNode): RunStep {
     // Also those of a step that failed afterwards.
     const listed = files.length > 0 ? { files } : {};
     if (wanted.length > 0) {
-      return { wanted, record: { actions: result.record?.actions ?? [], ...listed } };
+      return {
+        planned: plannedOf(wanted),
+        record: { actions: result.record?.actions ?? [], ...listed },
+      };
     }
     return files.length > 0 ? { ...result, record: { ...result.record, files } } : result;
   };
@@ -134,12 +137,12 @@ export function journalSettling(withHost: WithHost, stop: AbortSignal) {
 
 /** The consent of the spec. Adds to `wanted` what needs approval first. */
 function policyOf({ spec, status }: CurrentDiagnosis, wanted: Wanted[]): ProcessorHost['consent'] {
-  const isApproved = approvedIn(spec, status);
+  const approved = approvedDigests(spec, status);
   return async (request) => {
     if (spec.dryRun) return { given: 'to-plan' };
     if (spec.recovery === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
     if (spec.recovery !== 'Approval') return { given: 'to-act' };
-    if (isApproved(request)) return { given: 'to-act' };
+    if (approved.has(digestOf(request))) return { given: 'to-act' };
     wanted.push(request);
     return { given: 'to-plan' };
   };

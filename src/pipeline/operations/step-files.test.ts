@@ -43,7 +43,10 @@ test('a step that fails after it stored a file lists it', async () => {
 });
 
 test('so does a step whose further actions need approval', async () => {
-  const wanted = { fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken', actions: [] };
-  const { outcome } = run(({ consent }) => consent({ ...wanted, touches: '', leaves: '' }));
-  expect(await outcome).toMatchObject({ wanted: [wanted], record });
+  const wanted = { fault: 'a-fault', finding: '3f9a1c', summary: 'it is broken' };
+  const action = { kind: 'set-aside', podUid: 'u1', volume: 'data', inode: '7' } as const;
+  const { outcome } = run(({ consent }) =>
+    consent({ ...wanted, actions: [action], touches: '', leaves: '' }),
+  );
+  expect(await outcome).toMatchObject({ planned: [{ ...wanted, kind: 'set-aside' }], record });
 });

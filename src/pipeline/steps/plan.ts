@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { actionRecord } from './action-text.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { RecoveryRequest } from './recovery-request.ts';
 
 export type Wanted = Omit<RecoveryRequest, 'touches' | 'leaves'>;
 
-/** The repairs of a step that nobody has approved yet. */
+/** The actions of a step that nobody has approved yet. */
 export interface ApprovalRequest {
-  readonly wanted: readonly Wanted[];
+  /** As the status lists them while they wait: each with the digest of all its arguments. */
+  readonly planned: Planned;
   /** What it did because it was approved before. */
   readonly record?: StepRecord;
   /** Absent: the Diagnosis itself. */
@@ -15,6 +17,15 @@ export interface ApprovalRequest {
 }
 
 export type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
+
+/** What a repair wants to do, as actions of a plan. */
+export function plannedOf(wanted: readonly Wanted[]): Planned {
+  return wanted.flatMap((each) => {
+    const { actions, summary } = each;
+    const digest = digestOf(each);
+    return actions.map((action) => ({ ...actionRecord(action, each), summary, digest }));
+  });
+}
 
 /** The same actions of the same step give the same name. */
 export function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
@@ -28,7 +39,7 @@ export function digestOf({ fault, finding, actions }: Wanted): string {
   return hashOf([fault, finding, actions]);
 }
 
-function hashOf(value: unknown): string {
+export function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }
 
@@ -41,15 +52,14 @@ export function mayAct(
   return recovery !== 'Approval' || (plan !== undefined && plan === approvedPlan);
 }
 
-/** Permits the actions of the approved plan, down to the last argument, and nothing else. */
-export function approvedIn(
+/** The digests of the approved plan: what has another digest is not approved. */
+export function approvedDigests(
   { approvedPlan }: DiagnosisSpec,
   status: DiagnosisStatus,
-): (wanted: Wanted) => boolean {
+): ReadonlySet<string | undefined> {
   const { plan, plannedActions = [] } = status;
   const planned = plannedActions.filter((each) => plan !== undefined && each.plan === plan);
   // A plan that was changed after its approval has another name.
   const isApproved = plan === approvedPlan && planName(status, planned) === plan;
-  const approved = new Set(isApproved ? planned.map(({ digest }) => digest) : []);
-  return (wanted) => approved.has(digestOf(wanted));
+  return new Set(isApproved ? planned.map(({ digest }) => digest) : []);
 }

@@ -6,7 +6,7 @@ import type { RecoveryMode } from '../../../pipeline/api/recovery-mode.ts';
 import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
 
 const DONE = { succeeded: true, results: {} } as const;
-const PLAN = { wanted: [] };
+const PLAN = { planned: [] };
 
 /** What becomes of a step, and how often its node was asked to run it. */
 async function outcomeOf(

@@ -44,7 +44,7 @@ export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepW
     const outcome = mayAct(effective.diagnosis.spec, status)
       ? await repaired(run, effective, policy, options)
       : await run(effective);
-    const isFromPolicy = spec.recovery !== 'Approval' && 'wanted' in outcome;
+    const isFromPolicy = spec.recovery !== 'Approval' && 'planned' in outcome;
     return isFromPolicy ? { ...outcome, requiredBy: 'RecoveryPolicy' } : outcome;
   };
 }

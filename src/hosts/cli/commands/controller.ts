@@ -26,7 +26,6 @@ export type RunController = (
     readonly identity: string;
     readonly version: string;
     readonly builtIns: readonly BuiltInManifest[];
-    readonly steps: readonly string[];
   },
   stop: AbortSignal,
   listener: {
@@ -49,7 +48,6 @@ export async function controlHere(
   const options = {
     ...{ host, port, kubeconfig, namespace, identity, version: VERSION },
     builtIns: builtInManifests,
-    steps: [],
   };
   const failure = await run(options, stop, {
     onStart: ({ url }) => log(`controller ${identity} on ${url}`),

@@ -1,0 +1,8 @@
+/** After an error of the API server that was not temporary. */
+export const STEP_RETRY_MS = 30_000;
+
+/** How often it is asked whether the RecoveryPolicy permits a change by now. */
+export const POLICY_WAIT_MS = 10_000;
+
+/** Attempts to change an object that somebody else changes at the same time. */
+export const CHANGE_ATTEMPTS_MAX = 5;

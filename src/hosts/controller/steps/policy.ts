@@ -1,0 +1,26 @@
+import { RECOVERY_POLICY } from '../../../pipeline/api/cluster-names.ts';
+import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
+import { objectAt } from '../../../pipeline/kube/objects.ts';
+import { decideRecovery } from '../../../pipeline/recovery/decide-recovery.ts';
+import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
+import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
+import type { ControllerContext } from '../controller-context.ts';
+import { POLICY_WAIT_MS } from './limits.ts';
+
+const POLICY = `/apis/${API_VERSION}/${RECOVERY_POLICIES}/${RECOVERY_POLICY}`;
+
+/**
+ * What a change waits for. It needs no slot: a slot limits the nodes that are under repair at the same
+ * time, and this change is one request.
+ */
+export async function whyNotPermitted({
+  client,
+  now,
+}: ControllerContext): Promise<StepDelay | undefined> {
+  const policy = policyIn(await objectAt(client, POLICY));
+  // This controller writes the failures of the slots to the status of the policy.
+  const decision = decideRecovery({ policy, slotFailures: [], now: now() });
+  if (decision.permitted) return undefined;
+  const { reason, name } = decision;
+  return { notNow: { reason, name }, againMs: POLICY_WAIT_MS };
+}

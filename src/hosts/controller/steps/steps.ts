@@ -1,0 +1,88 @@
+import { isLoopback } from '../../../lib/std/is-loopback.ts';
+import type { OperationSpec } from '../../../pipeline/api/operation.ts';
+import type { GraphNode } from '../../../pipeline/api/operation-set.ts';
+import { processorOf } from '../../../pipeline/api/processor-of.ts';
+import { CONDITION_REASONS } from '../../../pipeline/api/reasons.ts';
+import { driveDiagnosis } from '../../../pipeline/diagnosis/drive-diagnosis.ts';
+import type { Driven, DriverContext } from '../../../pipeline/diagnosis/driver-context.ts';
+import { storeLookup } from '../../../pipeline/diagnosis/operation-lookup.ts';
+import type { BuiltIns } from '../../../pipeline/steps/built-ins.ts';
+import { controllerStepOf } from '../../../pipeline/steps/controller-steps.ts';
+import { AGENT_PORT } from '../../../pipeline/steps/limits.ts';
+import type { ControllerContext } from '../controller-context.ts';
+import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import { openQueue } from '../open-queue.ts';
+import { STEP_RETRY_MS } from './limits.ts';
+import { runStepFor } from './run-step.ts';
+
+const { type: WAITING } = CONDITION_REASONS.ControllerStepDue;
+
+/** Runs the steps that need rights at the API server, as soon as the agent of a Diagnosis has come to one. */
+export async function steps(context: ControllerContext): Promise<void> {
+  const { diagnoses, stop } = context;
+  const driver = driverContext(context);
+  const queue = openQueue(context, 'steps', async (key) => {
+    const digest = diagnoses.get(key);
+    if (!digest || !isDue(digest)) return undefined;
+    const { namespace, name, uid } = digest;
+    return waitMs(await driveDiagnosis({ kind: 'Diagnosis', namespace, name, uid }, driver, stop));
+  });
+  const see = (key: string, digest: DiagnosisDigest | undefined) => {
+    if (digest && isDue(digest)) queue.add(key);
+  };
+  diagnoses.onChange(see);
+  for (const [key, digest] of diagnoses.entries()) see(key, digest);
+}
+
+function isDue({ isDeleted, phase, trueConditions }: DiagnosisDigest): boolean {
+  return trueConditions.has(WAITING) && !isDeleted && !hasEnded(phase);
+}
+
+/** The agent drives the Diagnosis, too: it leaves these steps to us, and we leave all others to it. */
+function driverContext(context: ControllerContext): DriverContext {
+  const { store, stop, now, onMessage } = context;
+  const builtIns = builtInsOf(context);
+  return {
+    store,
+    lookup: storeLookup(store, async () => builtIns, {
+      isHere: (address, port) => port === AGENT_PORT && isLoopback(address),
+    }),
+    runStep: runStepFor(context),
+    runsHere: (processor) => controllerStepOf(processor) !== undefined,
+    largeResults: {
+      store: async () => ({ ok: false, why: 'they are too large for the controller' }),
+      remove: async () => {},
+      retain: async () => {},
+    },
+    targetOf: ({ nodeName }) => (nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' }),
+    shutdown: stop,
+    now,
+    onError: (message) => onMessage(`steps: ${message}`),
+  };
+}
+
+/** Somebody may have deleted the object of one: agents know it all the same. */
+function builtInsOf({ builtIns }: ControllerContext): BuiltIns {
+  const named = (kind: string) => builtIns.filter((each) => each.kind === kind);
+  return {
+    operations: new Map(
+      named('Operation').map(({ metadata, spec }) => [
+        metadata.name,
+        processorOf(spec as unknown as OperationSpec),
+      ]),
+    ),
+    operationSets: new Map(
+      named('OperationSet').map(({ metadata, spec }) => [
+        metadata.name,
+        spec.adjacencyList as readonly GraphNode[],
+      ]),
+    ),
+  };
+}
+
+/** When to drive it again, if nothing changes until then. */
+function waitMs(driven: Driven): number | undefined {
+  if (driven.state === 'interrupted') return STEP_RETRY_MS;
+  if (driven.state !== 'waits' || !Number.isFinite(driven.againAt)) return undefined;
+  return Math.max(driven.againAt - Date.now(), 1);
+}
