@@ -8,6 +8,7 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import { PODS } from '../../tools/rights/controller-steps-actions.ts';
 import { EXISTING } from '../../tools/rights/diagnosis-actions.ts';
 import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjects.ts';
 
@@ -15,11 +16,42 @@ import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjec
 
 const NODES = ['node-a', 'node-b'];
 
+const containers = [{ name: 'main', image: 'none' }];
+
 function pod(name: string, namespace: string, serviceAccountName: string, nodeName: string) {
-  const containers = [{ name: 'main', image: 'none' }];
   const spec = { serviceAccountName, nodeName, containers };
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec };
 }
+
+const labels = { app: 'web' };
+
+const statefulSet = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'web', namespace: TEAM },
+  spec: {
+    ...{ serviceName: 'web', selector: { matchLabels: labels } },
+    template: { metadata: { labels }, spec: { containers } },
+  },
+};
+
+function podOfStatefulSet(name: string) {
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u' };
+  const { metadata, ...rest } = pod(name, TEAM, 'default', 'node-a');
+  return { ...rest, metadata: { ...metadata, ownerReferences: [{ ...owner, controller: true }] } };
+}
+
+function statusOfPod(name: string, state: object) {
+  const container = { name: 'main', image: 'none', imageID: '', ready: false, restartCount: 0 };
+  const body = { status: { containerStatuses: [{ ...container, state }] } };
+  return { path: `/api/v1/namespaces/${TEAM}/pods/${name}/status`, body };
+}
+
+/** As a kubelet writes them. */
+export const podStatuses = [
+  statusOfPod(PODS.stuck, { waiting: { reason: 'ImagePullBackOff' } }),
+  statusOfPod(PODS.running, { running: {} }),
+];
 
 function diagnosis(name: string, spec: object) {
   return {
@@ -66,6 +98,8 @@ export const neededObjects: readonly object[] = [
   pod('agent-a', NAMESPACE, AGENT_ACCOUNT, 'node-a'),
   pod('web', TEAM, 'default', 'node-a'),
   pod('web', OTHER_TEAM, 'default', 'node-a'),
+  statefulSet,
+  ...Object.values(PODS).map(podOfStatefulSet),
   diagnosis(EXISTING.waiting, { podReference: { namespace: TEAM, name: 'web' } }),
   diagnosis(EXISTING.onNodeA, { nodeName: 'node-a', approvedPlan: 'first' }),
   diagnosis(EXISTING.onNodeB, { nodeName: 'node-b', approvedPlan: 'first' }),

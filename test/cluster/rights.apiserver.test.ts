@@ -5,11 +5,12 @@ import {
   CONTROLLER_ACCOUNT,
   NAMESPACE,
 } from '../../src/pipeline/api/cluster-names.ts';
-import { rightsTable, type TriedRequest } from '../../tools/rights/rights-table.ts';
+import { controllerStepsActions } from '../../tools/rights/controller-steps-actions.ts';
+import { type Action, rightsTable, type TriedRequest } from '../../tools/rights/rights-table.ts';
 import { type SubjectId, subjectIds } from '../../tools/rights/subjects.ts';
 import { type InstalledServer, startInstalledServer } from '../rig/installed-server.ts';
 import { requestAs, type Sender } from '../rig/request-as.ts';
-import { bindings, neededObjects, nodeConditions } from './rights-objects.ts';
+import { bindings, neededObjects, nodeConditions, podStatuses } from './rights-objects.ts';
 
 /** Every cell of docs/reference/rights.md, tried by a request. */
 
@@ -72,6 +73,10 @@ describe('what everybody may do', () => {
       const contentType = 'application/strategic-merge-patch+json';
       await server.api.client.request({ method: 'PATCH', path, contentType, body: nodeConditions });
     }
+    for (const { path, body } of podStatuses) {
+      const contentType = 'application/merge-patch+json';
+      await server.api.client.request({ method: 'PATCH', path, contentType, body });
+    }
     await findSenders();
   }, START_MS);
 
@@ -92,15 +97,33 @@ describe('what everybody may do', () => {
   );
 
   describe.each(rightsTable)('$title', ({ actions }) => {
-    it.each(actions)('$what', async ({ request, may }) => {
-      const answers = await Promise.all(
-        subjectIds.map(async (id) => [id, await tried(id, request)] as const),
-      );
-      const expected = subjectIds.map((id) => [id, may.includes(id) ? 'may' : 'may not']);
-      expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(expected));
-    });
+    it.each(actions)('$what', expectRights);
+  });
+
+  describe(controllerStepsActions.title, () => {
+    const { actions } = controllerStepsActions;
+    it(
+      'is in force soon',
+      async () => {
+        await server.kubectl('apply', '--filename=deploy/controller-steps.yaml');
+        const [cordon] = actions;
+        await expect.poll(() => cordon && tried('controller', cordon.request), SOON).toBe('may');
+      },
+      START_MS,
+    );
+
+    it.each(actions)('$what', expectRights);
   });
 });
+
+/** Everybody sends the request. */
+async function expectRights({ request, may }: Action): Promise<void> {
+  const answers = await Promise.all(
+    subjectIds.map(async (id) => [id, await tried(id, request)] as const),
+  );
+  const expected = subjectIds.map((id) => [id, may.includes(id) ? 'may' : 'may not']);
+  expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(expected));
+}
 
 /** "may", "may not", or an answer that says neither. */
 async function tried(id: SubjectId, request: TriedRequest): Promise<string> {

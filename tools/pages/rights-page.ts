@@ -1,3 +1,4 @@
+import { controllerStepsActions } from '../rights/controller-steps-actions.ts';
 import { rightsTable } from '../rights/rights-table.ts';
 import { subjectIds, subjects } from '../rights/subjects.ts';
 import { tableOf } from './markdown.ts';
@@ -5,7 +6,7 @@ import { tableOf } from './markdown.ts';
 /** docs/reference/rights.md: who may do what on a cluster. A test tries every cell. */
 export function rightsPage(): string {
   const people = subjectIds.map((id) => [subjects[id].title, subjects[id].what]);
-  const groups = rightsTable.map(({ title, actions }) => {
+  const groups = [...rightsTable, controllerStepsActions].map(({ title, actions }) => {
     const rows = actions.map(({ what, may }) => [
       what,
       ...subjectIds.map((id) => (may.includes(id) ? 'yes' : '')),
@@ -14,7 +15,7 @@ export function rightsPage(): string {
   });
   return [
     '# Who may do what\n',
-    'With the objects of `deploy/kubediag.yaml` and nothing else. `test/cluster/rights.apiserver.test.ts` sends a request\n' +
+    'With the objects of `deploy/kubediag.yaml`, and in the last table those of `deploy/controller-steps.yaml`. `test/cluster/rights.apiserver.test.ts` sends a request\n' +
       'to a real API server for every cell. [Rights](../rights.md) says why.\n',
     tableOf(['', 'is'], people),
     ...groups,
