@@ -23,15 +23,15 @@ function pod(name: string, namespace: string, serviceAccountName: string, nodeNa
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec };
 }
 
-const labels = { app: 'web' };
+const webLabels = { app: 'web' };
 
 const statefulSet = {
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   metadata: { name: 'web', namespace: TEAM },
   spec: {
-    ...{ serviceName: 'web', selector: { matchLabels: labels } },
-    template: { metadata: { labels }, spec: { containers } },
+    ...{ serviceName: 'web', selector: { matchLabels: webLabels } },
+    template: { metadata: { labels: webLabels }, spec: { containers } },
   },
 };
 

@@ -100,7 +100,7 @@ describe('what everybody may do', () => {
     it.each(actions)('$what', expectRights);
   });
 
-  describe(controllerStepsActions.title, () => {
+  describe('With controller-steps.yaml', () => {
     const { actions } = controllerStepsActions;
     it(
       'is in force soon',

@@ -28,6 +28,7 @@ import { agentRoutes } from './agent-routes.ts';
 import { agentSteps } from './agent-steps.ts';
 import { ApiPods } from './api-pods.ts';
 import { largeAnswers } from './large-answers.ts';
+import { leavingToController } from './leaving-to-controller.ts';
 import {
   API_SILENT_MS,
   EXECUTOR_ABSENT_MS,
@@ -41,7 +42,6 @@ import {
 import type { NodePublisher } from './node-status/node-publisher.ts';
 import { publishNodeStatus } from './node-status/node-status.ts';
 import { RecoverySlots } from './recovery/recovery-slots.ts';
-import { leavingToController } from './leaving-to-controller.ts';
 import { repairSteps } from './recovery/repair-steps.ts';
 import { ResultKeys } from './result-keys.ts';
 

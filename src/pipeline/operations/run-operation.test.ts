@@ -211,7 +211,7 @@ describe('what somebody made up', async () => {
     });
   });
 
-  test('removes no pod and cordons no node: without the API server that is said', async () => {
+  test('removes no pod and cordons no node: that needs the controller of a cluster', async () => {
     const pod = { metadata: { name: 'x', namespace: 'kube-system', uid: 'u' } };
     const reported = {
       'collector.kubernetes.statefulset.detail.result': '{}',
@@ -219,7 +219,7 @@ describe('what somebody made up', async () => {
       node: 'worker-7',
     };
     for (const name of ['statefulsetStuck', 'nodeCordon', 'statefulsetDetailCollector']) {
-      expect(await run(own(name), reported)).toEqual(saying('needs the API server'));
+      expect(await run(own(name), reported)).toEqual(saying('needs the controller of a cluster'));
     }
     expect(await run(own('nodeCordon'), reported)).toEqual(saying('kubectl cordon worker-7'));
     expect(await run(own('statefulsetStuck'))).toEqual(saying('needs collector.kubernetes.state'));

@@ -5,7 +5,7 @@ export type StuckDecision =
   | { readonly isStuck: true; readonly why: string }
   | { readonly isStuck: false; readonly why: string };
 
-// The kubelet waits longer and longer, and tells both in turn.
+// The kubelet reports both in turn: it tries again after longer and longer waits.
 const PULL_FAILURES: readonly string[] = ['ErrImagePull', 'ImagePullBackOff'];
 
 /**
