@@ -18,7 +18,6 @@ export function operationsPage(): string {
 const FOR_POD: Readonly<Record<OwnProcessor['forPod'], string>> = {
   limited: 'limited to that pod',
   refused: 'refused',
-  nothing: 'as for a node',
 };
 
 function part(processor: OwnProcessor): string {

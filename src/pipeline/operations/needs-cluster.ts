@@ -28,7 +28,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     reads: [],
     writes: [nodeCordon.result],
     repairs: true,
-    forPod: 'nothing',
+    forPod: 'refused',
     run: async ({ node = '<node>' }) => needsServer(`kubectl cordon ${node}`),
   },
   {
@@ -40,7 +40,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     readsElse: [POD],
     writes: [STATEFULSET],
     repairs: false,
-    forPod: 'nothing',
+    forPod: 'limited',
     async run({ [NAME]: name, [NAMESPACE]: namespace, [POD]: pod }) {
       if (name && namespace) {
         return needsServer(`kubectl get statefulset -n ${namespace} ${name} -o json`);
@@ -63,7 +63,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     reads: [STATEFULSET, POD],
     writes: [statefulsetStuck.result, statefulsetStuck.bugLink],
     repairs: true,
-    forPod: 'nothing',
+    forPod: 'limited',
     async run(input) {
       const missing = [STATEFULSET, POD].find((key) => !input[key]);
       if (missing) return failedWith(needed(missing, 'let its collector be earlier'));

@@ -72,10 +72,10 @@ export interface OwnProcessor {
   /** Whether it may change the node. */
   readonly repairs: boolean;
   /**
-   * What it does where a Diagnosis of a pod may see that pod only: 'limited' to the scope of its host,
-   * 'refused', or 'nothing', because it reads nothing of the node.
+   * What it does where a Diagnosis of a pod may see that pod only: 'limited' to the scope of its host, or
+   * 'refused'.
    */
-  readonly forPod: 'limited' | 'refused' | 'nothing';
+  readonly forPod: 'limited' | 'refused';
   /** The fault of this node that it repairs. */
   readonly repairsFault?: string;
   /** It captures traffic or sends a signal: an executor needs the permission of its policy. */

@@ -131,19 +131,16 @@ test('every built-in processor has a decision, which this table repeats', () => 
     [
       ...['go-profiler', 'elasticsearch-collector', 'sonobuoy-result-diagnoser'],
       ...['containerd-goroutine-collector', 'dockerd-goroutine-collector', 'docker-info-collector'],
+      'node-cordon',
       ...[...wholeNode, ...more].map((fault) => `${fault}-diagnoser`),
     ].toSorted(),
   );
-  expect(of('nothing').toSorted()).toEqual([
-    'node-cordon',
-    'statefulset-detail-collector',
-    'statefulset-stuck',
-  ]);
   const ofPods = ['stale-subpath-mount', 'dead-volume-mount', 'container-without-log-path'];
   const ofVolumes = ['leftover-volume-directory', 'orphaned-volume-metadata', 'subpath-remount'];
   expect(of('limited').toSorted()).toEqual(
     [
       ...['pod-list-collector', 'pod-detail-collector', 'container-collector'],
+      ...['statefulset-detail-collector', 'statefulset-stuck'],
       ...['process-collector', 'mount-info-collector', 'tcpdump-profiler', 'core-file-profiler'],
       ...[...ofPods, ...ofVolumes].flatMap((each) => [`${each}-diagnoser`, `${each}-recover`]),
     ].toSorted(),

@@ -14,7 +14,6 @@ export async function runForPod(step: OperationStep, pod: PodName): Promise<Oper
     const why = `${own.operation} cannot be limited to ${name}`;
     return refusedWith(`${why}; create a Diagnosis of the node, without podReference`);
   }
-  if (own?.forPod === 'nothing') return runOperation(step);
   const scope = await podScopeOn(step.host, pod);
   if ('why' in scope) {
     const todo = 'nothing of the node is read for it; see that the pod runs on this node';
