@@ -1,7 +1,8 @@
 import { ADMISSION_POLICIES } from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
 
-export interface AdmissionPolicy {
+/** Which requests a policy is about. */
+export interface ScopeOfPolicy {
   readonly name: string;
   readonly comment: string;
   readonly group: string;
@@ -9,10 +10,13 @@ export interface AdmissionPolicy {
   readonly resources: readonly string[];
   /** Absent: creations and changes. */
   readonly operations?: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
+  readonly variables?: readonly Expression[];
+}
+
+export interface AdmissionPolicy extends ScopeOfPolicy {
   /** Whether a request is refused when the policy itself fails: protection must, a help to authors must not. */
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly matchConditions?: readonly Expression[];
-  readonly variables?: readonly Expression[];
   readonly validations: readonly Validation[];
 }
 

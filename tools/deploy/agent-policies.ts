@@ -7,17 +7,11 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
-import { type Expression, policyDocuments } from './admission-policy.ts';
+import { type Expression, policyDocuments, type ScopeOfPolicy } from './admission-policy.ts';
 import { conditionsBut, isAccount, sameExcept } from './cel.ts';
 import type { ManifestDocument } from './manifest-document.ts';
 
-interface Policy {
-  readonly name: string;
-  readonly comment: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resources: readonly string[];
-  readonly variables?: readonly Expression[];
+interface Policy extends ScopeOfPolicy {
   /** In addition: the token names a node. */
   readonly validations: readonly Validation[];
 }

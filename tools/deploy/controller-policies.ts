@@ -8,18 +8,11 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
-import { type Expression, policyDocuments } from './admission-policy.ts';
+import { policyDocuments, type ScopeOfPolicy } from './admission-policy.ts';
 import { conditionsBut, isAccount, sameExcept } from './cel.ts';
 import type { ManifestDocument } from './manifest-document.ts';
 
-interface Policy {
-  readonly name: string;
-  readonly comment: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resources: readonly string[];
-  readonly operations?: readonly ['DELETE'];
-  readonly variables?: readonly Expression[];
+interface Policy extends ScopeOfPolicy {
   /** The message follows "the controller may ". */
   readonly validations: readonly { readonly expression: string; readonly only: string }[];
 }
