@@ -24,6 +24,17 @@ export function withFailures(
   return JSON.stringify(all.slice(-SLOT_FAILURES_MAX));
 }
 
+/** A node whose clock is ahead writes times that no reset reaches: those count from now on. */
+export function notLaterThan(
+  now: Date,
+  failures: readonly FailedRecovery[],
+): readonly FailedRecovery[] {
+  const time = `${now.toISOString().slice(0, 19)}Z`;
+  return failures.map((failure) =>
+    timeOf(failure) > now.getTime() ? { ...failure, time } : failure,
+  );
+}
+
 /** The failures of several lists, each Diagnosis once with its latest, latest last. */
 function mergedFailures(lists: readonly (readonly FailedRecovery[])[]): readonly FailedRecovery[] {
   const byUid = new Map<string, FailedRecovery>();

@@ -8,7 +8,7 @@ import type {
 } from '../../../pipeline/api/recovery-policy.ts';
 import { withCondition } from '../../../pipeline/graph/conditions.ts';
 import { decideRecovery } from '../../../pipeline/recovery/decide-recovery.ts';
-import { failuresThatCount } from '../../../pipeline/recovery/failures.ts';
+import { failuresThatCount, notLaterThan } from '../../../pipeline/recovery/failures.ts';
 import { recoveryCondition } from '../../../pipeline/recovery/recovery-condition.ts';
 import type { Slot } from './decide-slots.ts';
 
@@ -35,7 +35,7 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
   const { spec, before, generation, slots, usable, rights, now } = seen;
   const failures = failuresThatCount(
     spec,
-    before.failures ?? [],
+    notLaterThan(now, before.failures ?? []),
     ...slots.map((slot) => slot.failures),
   );
   const status: RecoveryPolicyStatus = {

@@ -4,15 +4,18 @@ import {
   SLOT_PREFIX,
 } from '../../../pipeline/api/cluster-names.ts';
 import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
-import { failuresIn } from '../../../pipeline/recovery/failures.ts';
+import { failuresIn, notLaterThan } from '../../../pipeline/recovery/failures.ts';
 import type { LeaseDigest } from '../digests.ts';
 
 /** A Lease for recovery. */
 export interface Slot {
-  /** Undefined if its name is none of ours. */
+  /** Undefined if its name has no number of ours. */
   readonly number: number | undefined;
   readonly lease: LeaseDigest;
+  /** None of them in the future. */
   readonly failures: readonly FailedRecovery[];
+  /** The annotation that the Lease should have instead of one with times in the future. */
+  readonly correctedAnnotation?: string;
 }
 
 export interface SlotsDecision {
@@ -24,15 +27,21 @@ export interface SlotsDecision {
   readonly usable: number;
 }
 
-/** The slots among the Leases of our namespace, by their numbers. */
-export function slotsIn(leases: Iterable<LeaseDigest>): readonly Slot[] {
+/** The slots among the Leases of our namespace, by their numbers. An agent can label its own Lease, which is none. */
+export function slotsIn(leases: Iterable<LeaseDigest>, now: Date): readonly Slot[] {
   return [...leases]
-    .filter(({ labels }) => Object.hasOwn(labels, SLOT_LABEL))
-    .map((lease) => ({
-      number: numberOf(lease.name),
-      lease,
-      failures: failuresIn(lease.annotations[FAILURES_ANNOTATION]),
-    }))
+    .filter(({ name, labels }) => name.startsWith(SLOT_PREFIX) && Object.hasOwn(labels, SLOT_LABEL))
+    .map((lease) => {
+      const written = failuresIn(lease.annotations[FAILURES_ANNOTATION]);
+      const failures = notLaterThan(now, written);
+      const isCorrect = failures.every(({ time }, at) => time === written[at]?.time);
+      return {
+        number: numberOf(lease.name),
+        lease,
+        failures,
+        ...(isCorrect ? {} : { correctedAnnotation: JSON.stringify(failures) }),
+      };
+    })
     .toSorted((a, b) => (a.number ?? Infinity) - (b.number ?? Infinity));
 }
 
@@ -67,6 +76,6 @@ function usableOf(slots: readonly Slot[], wanted: number): number {
 
 // kubediag-recovery-12
 function numberOf(name: string): number | undefined {
-  const digits = name.startsWith(SLOT_PREFIX) ? name.slice(SLOT_PREFIX.length) : '';
+  const digits = name.slice(SLOT_PREFIX.length);
   return /^(0|[1-9]\d{0,5})$/.test(digits) ? Number(digits) : undefined;
 }

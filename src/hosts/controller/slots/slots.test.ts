@@ -165,6 +165,22 @@ test('an older API server: rights are not enforced, and everything else works', 
   await expect.poll(() => statusOf(server)?.conditions?.[1]?.status, WAIT).toBe('True');
 });
 
+test('a failure of the future is corrected, so that a reset reaches it', async () => {
+  const server = serverWith(1);
+  await controller(server);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(1);
+  const failure = { nodeName: 'web-0', diagnosis: 'default/d', uid: 'u' };
+  const ahead = JSON.stringify([{ ...failure, time: '2099-01-01T00:00:00Z' }]);
+  setLease(server, 0, '', { annotations: { [FAILURES_ANNOTATION]: ahead } });
+  await expect.poll(() => statusOf(server)?.failures, WAIT).toHaveLength(1);
+  const path = `${LEASES}/kubediag-recovery-0`;
+  const annotations = () => fieldAt(server.objects.get(path), 'metadata', 'annotations');
+  await expect.poll(() => textAt(annotations(), FAILURES_ANNOTATION), WAIT).not.toContain('2099');
+  expect(statusOf(server)?.failures?.[0]?.time).not.toContain('2099');
+  setPolicy(server, { failuresResetTime: new Date().toISOString() });
+  await expect.poll(() => statusOf(server)?.failures, WAIT).toEqual([]);
+});
+
 test('a policy that was deleted is created again', async () => {
   const server = serverWith(1);
   await controller(server);

@@ -1,6 +1,7 @@
 import { fieldAt, isObject, numberAt, textAt } from '../../../lib/std/json.ts';
 import {
   ADMISSION_POLICIES,
+  FAILURES_ANNOTATION,
   MANAGED_BY_LABEL,
   MANAGER,
   RECOVERY_POLICY,
@@ -80,10 +81,14 @@ class SlotsPart {
       return RIGHTS_CHECK_MS;
     }
     const rights = await this.#seenRights();
-    const existing = slotsIn(Array.from(leases.entries(), ([, lease]) => lease));
+    const existing = slotsIn(
+      Array.from(leases.entries(), ([, lease]) => lease),
+      now(),
+    );
     const wanted = slotCount(seen.spec.maxConcurrentNodes, nodes.size);
     const { missing, surplus, usable } = decideSlots(existing, wanted);
     await this.#each(missing, (name) => this.#create(name), 'AlreadyExists');
+    await this.#each(existing, (slot) => this.#correct(slot), 'Conflict', 'NotFound');
     const decision = decidePolicyStatus({
       spec: seen.spec,
       before: recoveryPolicyStatus.safeParse(policy.status).data ?? {},
@@ -136,6 +141,16 @@ class SlotsPart {
     const spec = { holderIdentity: '' };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     await client.request({ method: 'POST', path: this.#leasePath(), body });
+  }
+
+  async #correct({ lease: { name, resourceVersion }, correctedAnnotation }: Slot): Promise<void> {
+    if (correctedAnnotation === undefined) return;
+    const annotations = { [FAILURES_ANNOTATION]: correctedAnnotation };
+    await this.#context.client.request({
+      ...{ method: 'PATCH', path: this.#leasePath(name) },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion, annotations } },
+    });
   }
 
   /** Only if nobody has taken it since, and no failure was added. */
