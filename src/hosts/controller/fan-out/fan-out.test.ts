@@ -86,15 +86,16 @@ test('an object with the name of a child is not adopted, and forged children do 
   expect(controller.stored(child('a'))).toMatchObject({ spec: { nodeName: 'a', cancel: false } });
 });
 
-test('the deletion of a forged child does not fail the node', async () => {
+test.each([
+  ['with another name', 'default', 'forged'],
+  ['in another namespace', 'other', child('b')],
+])('the deletion of a forged child %s does not fail the node', async (_, namespace, name) => {
   const controller = controllerOf();
   controller.diagnosis('all', { ...SPEC, suspend: true });
   await begun(controller);
   await expect.poll(() => controller.stored('all')?.status?.phase, POLL).toBe('Pending');
   const metadata = {
-    name: 'forged',
-    namespace: 'default',
-    uid: 'forged',
+    ...{ name, namespace, uid: 'forged' },
     labels: { 'diagnosis.kubediag.org/parent-uid': 'uid-of-all' },
     ownerReferences: [
       {
@@ -105,8 +106,9 @@ test('the deletion of a forged child does not fail the node', async () => {
       },
     ],
   };
-  controller.api.put(`${AT}/forged`, { metadata, spec: { operationSet: 'set', nodeName: 'b' } });
-  controller.api.remove(`${AT}/forged`);
+  const path = `${AT.replace('/default/', `/${namespace}/`)}/${name}`;
+  controller.api.put(path, { metadata, spec: { operationSet: 'set', nodeName: 'b' } });
+  controller.api.remove(path);
   controller.change('all', { spec: { suspend: false } });
   await expect
     .poll(() => controller.stored('all')?.status?.nodes, POLL)

@@ -70,7 +70,8 @@ class FanOut {
     const digest = now ?? before;
     if (digest === undefined) return;
     const parentKey = digest.parentUid === undefined ? undefined : this.#keys.get(digest.parentUid);
-    if (parentKey !== undefined) {
+    // The label of a Diagnosis in another namespace means nothing.
+    if (parentKey?.startsWith(`${digest.namespace}/`)) {
       const { nodeName = '', name } = digest;
       const memory = this.#memories.get(parentKey);
       const isOurs = memory?.uid === digest.parentUid && memory?.childNameOf(nodeName) === name;
