@@ -15,6 +15,9 @@ import { API_VERSION, RECOVERY_POLICIES } from '../../src/pipeline/api/kind-name
 import type { ActionGroup, TriedRequest } from './rights-table.ts';
 import { OTHER_TEAM } from './subjects.ts';
 
+/** Not built in. */
+export const EXISTING_SET = 'of-a-person';
+
 const OURS = `/apis/${API_VERSION}`;
 const IN_KUBEDIAG = `/api/v1/namespaces/${NAMESPACE}`;
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
@@ -84,6 +87,13 @@ export const clusterActions: readonly ActionGroup[] = [
           ],
         }),
         may: ['controller', 'admin'],
+      },
+      {
+        what: 'change an OperationSet of a person',
+        request: patch(`${OURS}/operationsets/${EXISTING_SET}`, {
+          spec: { adjacencyList: [{ id: 0, to: [1] }, { id: 1, operation: 'other' }] },
+        }),
+        may: ['admin'],
       },
       {
         what: 'create an Operation with a built-in processor',

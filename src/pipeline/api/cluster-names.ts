@@ -65,7 +65,7 @@ export const ADMISSION_POLICIES: readonly string[] = [
   ...['diagnoses', 'nodereports', 'leases', 'nodes', 'events'].map(
     (at) => `${AGENT_ACCOUNT}-${at}`,
   ),
-  ...['diagnoses', 'operations', 'leases', 'nodes', 'cordons', 'pods', 'events'].map(
+  ...['diagnoses', 'operations', 'built-ins', 'leases', 'nodes', 'cordons', 'pods', 'events'].map(
     (at) => `${CONTROLLER_ACCOUNT}-${at}`,
   ),
   AUTHOR_POLICY,
