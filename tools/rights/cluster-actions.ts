@@ -91,7 +91,12 @@ export const clusterActions: readonly ActionGroup[] = [
       {
         what: 'change an OperationSet of a person',
         request: patch(`${OURS}/operationsets/${EXISTING_SET}`, {
-          spec: { adjacencyList: [{ id: 0, to: [1] }, { id: 1, operation: 'other' }] },
+          spec: {
+            adjacencyList: [
+              { id: 0, to: [1] },
+              { id: 1, operation: 'other' },
+            ],
+          },
         }),
         may: ['admin'],
       },
@@ -253,6 +258,24 @@ export const clusterActions: readonly ActionGroup[] = [
         what: 'label node-a',
         request: patch('/api/v1/nodes/node-a', { metadata: { labels: { a: 'b' } } }),
         may: [],
+      },
+      {
+        what: 'write another condition of node-a',
+        request: conditions('node-a', condition('Tried', 'True')),
+        may: [],
+      },
+      {
+        what: 'label node-a by way of its status',
+        request: patch('/api/v1/nodes/node-a/status', { metadata: { labels: { a: 'b' } } }),
+        may: [],
+      },
+      {
+        what: 'create the NodeReport of another node',
+        request: {
+          ...{ method: 'POST', path: `${OURS}/nodereports` },
+          body: { apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name: 'tried' } },
+        },
+        may: ['admin'],
       },
       {
         what: 'write the NodeReport of node-a',

@@ -1,6 +1,7 @@
 import type { Processor } from '../../../pipeline/api/processor-of.ts';
 import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
 import type { Executor } from '../../../pipeline/channel/executor.ts';
+import { whyRefused } from '../../../pipeline/recovery/decide-recovery.ts';
 import { modeFor } from '../../../pipeline/recovery/mode-for.ts';
 import { failedWith, refusedWith } from '../../../pipeline/steps/operation-result.ts';
 import { mayAct } from '../../../pipeline/steps/plan.ts';
@@ -60,7 +61,10 @@ async function repaired(
     const earlier = await earlierActionsFor(step.purpose);
     return !earlier.isKnown || (earlier.record.actions ?? []).length > 0;
   });
-  if ('notNow' in turn) return turn;
+  if ('notNow' in turn) {
+    const why = whyRefused(turn.notNow);
+    return why === undefined ? turn : refusedWith(why);
+  }
   let outcome: StepOutcome | undefined;
   try {
     await step.onBegun?.({ reason: 'RecoveryBegun', name: turn.lease });

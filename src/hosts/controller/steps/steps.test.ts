@@ -32,12 +32,14 @@ interface Given {
   readonly operation: string;
   readonly spec?: object;
   readonly policy?: object;
+  /** Of the RecoveryPolicy; by default its rights are enforced. */
+  readonly conditions?: readonly object[];
   readonly results?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, object>>;
 }
 
 /** A Diagnosis on node web-3 whose agent has come to a step of the controller. */
-async function cluster({ operation, spec, policy = {}, results, objects = {} }: Given) {
+async function cluster({ operation, spec, policy = {}, results, objects = {}, ...given }: Given) {
   const controller = new SyntheticController();
   started = controller;
   const { api } = controller;
@@ -52,7 +54,7 @@ async function cluster({ operation, spec, policy = {}, results, objects = {} }: 
     ...{ apiVersion: API_VERSION, kind: 'OperationSet', metadata: { name: 'set', uid: 's' } },
     spec: { adjacencyList: graphOf(operation) },
   });
-  const observed = { ...recoveryPolicy(policy), status: observedPolicy(1, 1) };
+  const observed = { ...recoveryPolicy(policy), status: { ...observedPolicy(1, 1), ...given } };
   api.put(`${OURS}/recoverypolicies/default`, observed);
   api.put(NODE, { metadata: { name: 'web-3', uid: 'n' }, spec: {} });
   for (const [at, object] of Object.entries(objects)) api.put(at, object);
@@ -154,6 +156,13 @@ describe('node-cordon', () => {
     await expect
       .poll(() => statusOf(controller).conditions)
       .toEqual(expect.arrayContaining([expect.objectContaining(waits)]));
+    expect(isCordoned(controller)).toBe(false);
+  });
+
+  test('is refused where nobody checks who asks for it', async () => {
+    const rights = { type: 'RightsEnforced', status: 'False', message: 'no policies' };
+    const controller = await cluster({ operation, conditions: [rights] });
+    expect(await ended(controller)).toMatchObject({ phase: 'Failed', result: 'Refused' });
     expect(isCordoned(controller)).toBe(false);
   });
 
