@@ -16,10 +16,16 @@ export function isParent(
   return digest.hasTargetSelector && !digest.hasPodReference && digest.nodeName === undefined;
 }
 
-/** The same for every controller, so that two of them cannot create two for one node. */
-export function childName(parent: string, nodeName: string): string {
-  const hash = shortHash(nodeName, HASH_DIGITS);
-  const head = parent.slice(0, NAME_CHARACTERS_MAX - HASH_DIGITS - 1);
+/**
+ * The same for every controller, so that two of them cannot create two for one node. Another one for a
+ * later parent of this name: kubectl deletes a parent before its children.
+ */
+export function childName(
+  { name, uid }: Pick<StoredObject['metadata'], 'name' | 'uid'>,
+  nodeName: string,
+): string {
+  const hash = shortHash(`${uid}/${nodeName}`, HASH_DIGITS);
+  const head = name.slice(0, NAME_CHARACTERS_MAX - HASH_DIGITS - 1);
   // "web." would give the invalid name "web.-0a1b2c3d4e".
   return `${head.replace(/[-.]+$/, '')}-${hash}`;
 }
@@ -48,7 +54,7 @@ export function childOf(
     kind: 'Diagnosis',
     metadata: {
       namespace,
-      name: childName(name, nodeName),
+      name: childName(metadata, nodeName),
       labels: { [PARENT_LABEL]: uid, [PARENT_NAME_LABEL]: labelText(name) },
       ownerReferences: [
         {

@@ -26,7 +26,7 @@ async function begun(controller: SyntheticController): Promise<void> {
   void fanOut(controller.context);
 }
 
-const child = (node: string) => childName('all', node);
+const child = (node: string, uid = 'uid-of-all') => childName({ name: 'all', uid }, node);
 
 function end(controller: SyntheticController, node: string, result = 'Repaired'): void {
   const phase = result === 'Error' ? 'Failed' : 'Succeeded';
@@ -117,6 +117,27 @@ test.each([
       failed: 0,
     });
   expect(controller.stored(child('b'))).toBeDefined();
+});
+
+test('a Diagnosis that is deleted and created again leaves the children of the first one alone', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  // The garbage collector has not come to the children yet.
+  controller.api.remove(`${AT}/all`);
+  controller.api.put(`${AT}/all`, {
+    ...{ apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis' },
+    metadata: { name: 'all', namespace: 'default', uid: 'later', generation: 1 },
+    spec: { operationSet: 'set', ...SPEC },
+  });
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { created: 3, waiting: 3, failed: 0 } });
+  for (const node of NODES) {
+    expect(controller.stored(child(node))?.spec.nodeName).toBe(node);
+    expect(controller.stored(child(node, 'later'))?.spec.nodeName).toBe(node);
+  }
 });
 
 test('a lost answer, and a server that asks to wait, create no second Diagnosis', async () => {
