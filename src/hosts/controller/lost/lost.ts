@@ -81,10 +81,11 @@ class LostWatch {
       return (await objectAt(client, path)) === undefined;
     }
     if (agent.kind !== 'lost') return true;
+    // The watch may show a renewal while the Lease is read.
+    const seen = leases.get(`${namespace}/${nodeName}`)?.resourceVersion;
     const name = encodeURIComponent(nodeName);
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
-    const version = textAt(await objectAt(client, path), 'metadata', 'resourceVersion');
-    return version === leases.get(`${namespace}/${nodeName}`)?.resourceVersion;
+    return textAt(await objectAt(client, path), 'metadata', 'resourceVersion') === seen;
   }
 }
 
