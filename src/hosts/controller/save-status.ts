@@ -1,5 +1,5 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../pipeline/api/diagnosis.ts';
-import { failedFor, withoutPlan } from '../../pipeline/graph/conditions.ts';
+import { failedFor, settled } from '../../pipeline/graph/conditions.ts';
 import { withResult } from '../../pipeline/graph/result-of.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
@@ -32,7 +32,7 @@ export async function saveStatus(
   const { store, now } = context;
   const { metadata, spec } = object;
   const whole = (given: DiagnosisStatus) => {
-    const status = withoutPlan(given, spec as DiagnosisSpec, now());
+    const status = hasEnded(given.phase) ? settled(given, spec as DiagnosisSpec, now()) : given;
     const observedGeneration = metadata.generation;
     return { ...object, status: withResult(spec, { ...status, observedGeneration }) };
   };

@@ -96,6 +96,37 @@ test('a lost agent that does not return ends its Diagnoses, with an Event', asyn
   });
 });
 
+const WAITING = {
+  ...RUNNING,
+  plan: 'f00d',
+  conditions: ['WaitingForApproval', 'WaitingForRecovery', 'WaitingForController'].map((type) => ({
+    ...{ type, status: 'True', reason: type },
+  })),
+};
+
+test('a Diagnosis waits for nothing after its end', async () => {
+  const controller = await controllerWith((each) => each.diagnosis('d', NODE, WAITING));
+  await expect
+    .poll(() => reasonsOf(controller), POLL)
+    .toBe(
+      'Failed PlanDropped=False RecoveryNotBegun=False ControllerStepOver=False AgentLost=True NodeNotFound=True',
+    );
+  expect(controller.stored('d')?.status).not.toHaveProperty('plan');
+});
+
+test('a Diagnosis whose agent is lost waits on, for an approval too', async () => {
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.diagnosis('d', NODE, WAITING);
+  });
+  await expect
+    .poll(() => reasonsOf(controller), POLL)
+    .toBe(
+      'Running WaitingForApproval=True WaitingForRecovery=True WaitingForController=True AgentMissing=True',
+    );
+  expect(controller.stored('d')?.status).toMatchObject({ plan: 'f00d' });
+});
+
 test('a node that does not exist ends its Diagnoses', async () => {
   const controller = await controllerWith((each) => each.diagnosis('d', NODE, RUNNING));
   await expect
