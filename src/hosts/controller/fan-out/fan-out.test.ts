@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { textAt } from '../../../lib/std/json.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
 import { childName } from './child-diagnosis.ts';
 import { fanOut } from './fan-out.ts';
@@ -234,4 +235,40 @@ test('passes cancel on, also after its own end', async () => {
   const cancelled = () => NODES.map((node) => controller.stored(child(node))?.spec.cancel);
   await expect.poll(cancelled, POLL).toEqual([true, true, true]);
   expect(controller.stored('all')?.status).toMatchObject({ result: 'Error', progress: '0/3' });
+});
+
+test('a deadline that is extended at the last moment ends nothing', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });
+  let isFirst = true;
+  controller.api.onRequest = ({ method, path, body }) => {
+    if (method !== 'PUT' || !path.endsWith('/all/status') || !isFirst) return;
+    if (textAt(body, 'status', 'phase') !== 'Failed') return;
+    isFirst = false;
+    controller.change('all', { spec: { deadlineSeconds: 600 } });
+  };
+  await begun(controller);
+  const deadlines = () => NODES.map((node) => controller.stored(child(node))?.spec.deadlineSeconds);
+  await expect.poll(() => deadlines().every((each) => Number(each) > 500), POLL).toBe(true);
+  expect(NODES.map((node) => controller.stored(child(node))?.spec.cancel)).toEqual(
+    NODES.map(() => undefined),
+  );
+  expect(controller.stored('all')?.status).toMatchObject({ phase: 'Running' });
+});
+
+test('a child that has just ended is not changed', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  controller.api.onRequest = ({ method, path }) => {
+    const isOpen = controller.stored(child('a'))?.status === undefined;
+    if (method === 'PATCH' && path.endsWith(child('a')) && isOpen) end(controller, 'a');
+  };
+  controller.change('all', { spec: { cancel: true } });
+  await expect.poll(() => controller.stored(child('c'))?.spec.cancel, POLL).toBe(true);
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { succeeded: 1 } });
+  expect(controller.stored(child('a'))?.spec).not.toHaveProperty('cancel');
 });
