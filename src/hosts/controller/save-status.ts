@@ -1,10 +1,10 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../pipeline/api/has-ended.ts';
 import { failedFor, settled } from '../../pipeline/graph/conditions.ts';
 import { withResult } from '../../pipeline/graph/result-of.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from './controller-context.ts';
-import { hasEnded } from './digests.ts';
 
 type SaveContext = Pick<ControllerContext, 'store' | 'events' | 'now' | 'onMessage'>;
 

@@ -1,4 +1,5 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { hasEnded } from '../api/has-ended.ts';
 import { namedPod, type PodReference, type SeenPod } from '../api/named-pod.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { afterStep, atStep } from './after-step.ts';
@@ -81,7 +82,7 @@ function decideWithoutNode({
   now,
 }: Pick<SeenDiagnosis, 'spec' | 'status' | 'now'>): Decision | undefined {
   const { phase = '', startTime } = status;
-  if (phase === 'Succeeded' || phase === 'Failed') return { kind: 'ended' };
+  if (hasEnded(phase)) return { kind: 'ended' };
   if (spec.cancel) return { kind: 'save', status: failedFor(status, 'DiagnosisCancelled', now) };
   if (phase === '' || startTime === undefined) {
     return { kind: 'save', status: { ...status, phase: 'Pending', startTime: timeText(now) } };

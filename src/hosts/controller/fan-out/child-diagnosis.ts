@@ -2,11 +2,12 @@ import { defined } from '../../../lib/std/defined.ts';
 import { shortHash } from '../../../lib/std/short-hash.ts';
 import { PARENT_LABEL, PARENT_NAME_LABEL } from '../../../pipeline/api/cluster-names.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import { NAME_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from '../../../pipeline/api/limits.ts';
 import { namedPod } from '../../../pipeline/api/named-pod.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { DEADLINE_SLACK_MS, HASH_DIGITS, LABEL_CHARACTERS_MAX } from './limits.ts';
 
 /** Whether it names nodes for Diagnoses of their own. A single target is more precise, and wins. */

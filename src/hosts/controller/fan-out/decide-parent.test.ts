@@ -30,7 +30,6 @@ function digest(name: string, more: Partial<DiagnosisDigest>): DiagnosisDigest {
     result: undefined,
     createdTime: STARTED,
     startTime: undefined,
-    endTime: undefined,
     endedAtMs: undefined,
     failure: undefined,
     trueConditions: new Set(),

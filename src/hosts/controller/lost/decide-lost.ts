@@ -1,7 +1,8 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { failedFor, isTrue, withReason } from '../../../pipeline/graph/conditions.ts';
 import { statusWithoutNode } from '../../../pipeline/graph/decide-next.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 
 /** What is known of a node, on our own clock: times of other machines are never compared with it. */
 export interface SeenNode {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { textAt } from '../../../lib/std/json.ts';
 import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { LOST_END_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import { saveStatus, statusOf, unfinished } from '../save-status.ts';

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
 import { statusWithoutNode } from '../../../pipeline/graph/decide-next.ts';
 import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { POD_WAIT_MAX_MS, POD_WAIT_MIN_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import { saveStatus, statusOf, unfinished } from '../save-status.ts';
