@@ -18,7 +18,7 @@ export interface ControllerContext {
   readonly events: EventRecorder;
   /** What parts count, by the name of the metric: shown at /metrics while this process leads. */
   readonly metrics: Map<string, Metric>;
-  /** By "namespace/name"; with the indexes "node" (name) and "parent" (uid). */
+  /** By "namespace/name"; with the index "parent" (uid). */
   readonly diagnoses: Informer<DiagnosisDigest>;
   /** By name. */
   readonly nodes: Informer<NodeDigest>;

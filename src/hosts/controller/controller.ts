@@ -136,7 +136,7 @@ class Controller {
       metrics: new Map(),
       diagnoses: new Informer({
         digest: (object, before) => diagnosisDigest(object, before),
-        indexes: { node: ({ nodeName }) => nodeName, parent: ({ parentUid }) => parentUid },
+        indexes: { parent: ({ parentUid }) => parentUid },
       }),
       nodes: new Informer({ digest: nodeDigest }),
       leases: new Informer({ digest: leaseDigest }),

@@ -15,7 +15,7 @@ export async function operationSets(context: ControllerContext): Promise<void> {
   const sets = new Informer({ digest: operationsIn });
   const queue = openQueue(
     context,
-    'OperationSet',
+    'operation-sets',
     (name) => reconcile(name, operations, context),
     1,
   );
