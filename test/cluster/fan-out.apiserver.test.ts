@@ -31,7 +31,7 @@ beforeAll(async () => {
   api = await startApiServer();
   await createNamespace(api);
   store = kubeStore(api.client);
-  agents = new SimulatedAgents(api, COUNT, { step: (name, stop) => step(name, stop) });
+  agents = new SimulatedAgents(api, COUNT, { step: (...given) => step(...given) });
   await agents.start();
 });
 afterAll(async () => {

@@ -56,7 +56,12 @@ const podSpec = (version: string) => ({
     }),
   ),
   terminationGracePeriodSeconds: 30,
-  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  // Kubelets before v1.19 let only root read the token of a pod, and this group.
+  securityContext: {
+    runAsNonRoot: true,
+    fsGroup: USER,
+    seccompProfile: { type: 'RuntimeDefault' },
+  },
   containers: [container(version)],
 });
 
