@@ -107,7 +107,7 @@ export class Informer<D> {
 }
 
 /** "default/web", "web-3" */
-export function keyOf(object: unknown): string {
+function keyOf(object: unknown): string {
   const metadata = isObject(object) ? object.metadata : undefined;
   const namespace = textAt(metadata, 'namespace');
   const name = textAt(metadata, 'name') ?? '';

@@ -19,7 +19,7 @@ export interface NodeState extends NodeOutcome {
 }
 
 /** The names that were no nodes at the start: they are in no other list. */
-export function missingIn({ failedNodes = [], nodeNames = [] }: DiagnosisStatus): FailedNode[] {
+function missingIn({ failedNodes = [], nodeNames = [] }: DiagnosisStatus): FailedNode[] {
   const selected = new Set(nodeNames);
   return failedNodes.filter(({ name }) => !selected.has(name));
 }
