@@ -1,78 +1,91 @@
-import { readFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KUBEDIAG_IMAGE } from '../../tools/image/kubediag-image.ts';
-import { observedPolicy, recoveryPolicy, slotLeases } from '../recovery-objects.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CRDS = `--filename=${join(ROOT, 'deploy/crds')}`;
-const AGENTS = `--filename=${join(ROOT, 'deploy/kubediag.yaml')}`;
+const MANIFEST = `--filename=${join(ROOT, 'deploy/kubediag.yaml')}`;
 const SOON = '--timeout=90s';
+/** Of the longest commands of a page, which have limits of their own. */
+const COMMANDS_MS = 300_000;
 
 /** Nodes of a test that may be in recovery at once. */
 const SLOTS = 3;
 
+const INSTALL_PAGE = 'docs/install-cluster.md';
+const APPLY = 'kubectl apply -f deploy/kubediag.yaml';
+
 type WithKubectl = Pick<SharedCluster, 'kubectl'>;
+type WithCommands = Pick<SharedCluster, 'run' | 'scratch'>;
 
-// ```
-// kubectl apply -f deploy/crds
-// sed 's|registry.example/kubediag:0.1.0|IMAGE|' deploy/kubediag.yaml | kubectl apply -f -
-// ```
-const COMMANDS = /^```\n(kubectl apply -f deploy\/crds.+?)```$/ms;
-
-/** Installs KubeDiag by the commands of docs/install.md, permits repairs, and waits until the agent of each node is ready. */
-export async function install(
-  cluster: Pick<SharedCluster, 'apply' | 'kubectl' | 'run'>,
-): Promise<void> {
-  const script = await installationScript();
-  const { code, stderr } = await cluster.run(['sh', '-ec', script, 'sh', ROOT]);
-  if (code !== 0) throw new Error(`the commands of docs/install.md failed: ${stderr.trim()}`);
-  await permitRecovery(cluster);
-  await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', '-n=kubediag', SOON);
-}
-
-/** Writes what a controller writes: without it no agent repairs. */
-export async function permitRecovery(
-  cluster: Pick<SharedCluster, 'apply' | 'kubectl'>,
-): Promise<void> {
-  await cluster.apply(recoveryPolicy({ maxConcurrentNodes: SLOTS }), ...slotLeases(SLOTS));
-  const generation = Number(
-    await cluster.kubectl(
-      ...['get', 'recoverypolicy', 'default', '--output=jsonpath={.metadata.generation}'],
-    ),
-  );
-  const patch = JSON.stringify({ status: observedPolicy(SLOTS, generation) });
+/** Installs KubeDiag by the commands of its page, and permits repairs on several nodes. */
+export async function install(cluster: WithCommands & WithKubectl): Promise<void> {
+  await expectCommands(cluster, INSTALL_PAGE, await installCommands());
+  await cluster.kubectl('wait', '--for=create', 'recoverypolicy/default', SOON);
   await cluster.kubectl(
-    ...['patch', 'recoverypolicy', 'default', '--subresource=status', '--type=merge'],
-    `--patch=${patch}`,
+    ...['patch', 'recoverypolicy', 'default', '--type=merge'],
+    `--patch={"spec":{"maxConcurrentNodes":${SLOTS}}}`,
   );
+  const policy = ['recoverypolicy/default', SOON];
+  await cluster.kubectl('wait', `--for=jsonpath={.status.slots}=${SLOTS}`, ...policy);
+  await cluster.kubectl('wait', '--for=condition=RightsEnforced', ...policy);
 }
 
-/** As that page says for an API server before v1.32: kubectl fails because of the policies, and installs the rest. */
-export async function installOnOlderServer(
-  cluster: Pick<SharedCluster, 'kubectl' | 'run'>,
-): Promise<void> {
-  const script = await installationScript();
-  const warned = script.replaceAll('kubectl apply', 'kubectl apply --validate=warn');
-  const { code, stderr } = await cluster.run(['sh', '-c', warned, 'sh', ROOT]);
-  if (code !== 1) throw new Error(`kubectl ended with ${code}: ${stderr}`);
-  await cluster.kubectl('rollout', 'status', 'daemonset/kubediag-agent', '-n=kubediag', SOON);
+/** As the page says for an API server before v1.32: kubectl fails because of the policies, and installs the rest. */
+export async function installOnOlderServer(cluster: WithCommands): Promise<void> {
+  const older = await commandsOf(INSTALL_PAGE, 'kubectl apply --validate=warn');
+  const commands = await installCommands();
+  const script = commands.replace(APPLY, `code=0; ${older.trim()} || code=$?; [ "$code" = 1 ]`);
+  await expectCommands(cluster, INSTALL_PAGE, script);
 }
 
-async function installationScript(): Promise<string> {
-  const page = await readFile(join(ROOT, 'docs/install.md'), 'utf8');
-  const [, commands] = COMMANDS.exec(page) ?? [];
-  if (commands === undefined) throw new Error('docs/install.md: no commands that install KubeDiag');
-  return `cd "$1"\n${commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`)}`;
+/** The commands that install KubeDiag, with the image of the test clusters. */
+export async function installCommands(): Promise<string> {
+  const commands = await commandsOf(INSTALL_PAGE, 'sed -i');
+  return commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`);
 }
 
-/** Removes it, if it is there, but for its namespace: that goes when its pods are gone. */
+/** The block of commands on a page that begins like this. */
+export async function commandsOf(page: string, begin: string): Promise<string> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  const blocks = [...text.matchAll(/^```\n(.+?)^```$/gms)].map(([, block = '']) => block);
+  const found = blocks.filter((block) => block.startsWith(begin));
+  if (found.length !== 1) {
+    throw new Error(`${page}: ${found.length} blocks of commands begin with "${begin}"`);
+  }
+  return found[0] ?? '';
+}
+
+/** Runs the commands of a page in a copy of what they need of the repository: they may change it. */
+export async function runCommands(cluster: WithCommands, script: string) {
+  const folder = join(cluster.scratch, 'repository');
+  await mkdir(folder, { recursive: true });
+  await cp(join(ROOT, 'deploy'), join(folder, 'deploy'), { recursive: true });
+  try {
+    const command = ['sh', '-ec', `cd "$1"\n${script}`, 'sh', folder];
+    return await cluster.run(command, { limitMs: COMMANDS_MS });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function expectCommands(cluster: WithCommands, page: string, script: string): Promise<void> {
+  const { code, stderr } = await runCommands(cluster, script);
+  if (code !== 0) throw new Error(`the commands of ${page} failed: ${stderr.trim()}`);
+}
+
+/**
+ * Removes what there is of it, on a cluster in any state, but for its namespace: that goes when its pods are gone.
+ * Conditions of nodes stay: the controller does not remove them first.
+ */
 export async function uninstall(cluster: WithKubectl): Promise<void> {
   const installed = await cluster.kubectl('get', 'namespace,crd', '--output=name');
+  if (!/namespace\/kubediag\n|[.]diagnosis[.]kubediag[.]org\n/.test(installed)) return;
   const remove = (...args: readonly string[]) =>
     cluster.kubectl('delete', '--ignore-not-found', ...args);
-  if (installed.includes('namespace/kubediag\n')) await remove(AGENTS, '--wait=false');
-  if (installed.includes('.diagnosis.kubediag.org\n')) await remove(CRDS, SOON);
+  await remove(MANIFEST, '--wait=false');
+  await remove(CRDS, SOON);
 }
 
 export async function waitUntilUninstalled(cluster: WithKubectl): Promise<void> {

@@ -17,6 +17,11 @@ const leaves = (key: string) => ({
   tolerationSeconds: LEAVE_SECONDS,
 });
 
+const apartFromEachOther = (topologyKey: string, weight: number) => ({
+  weight,
+  podAffinityTerm: { topologyKey, labelSelector: { matchLabels: CONTROLLER_SELECTOR } },
+});
+
 const container = (version: string) => ({
   name: 'controller',
   image: deployedImage(version),
@@ -46,19 +51,20 @@ const podSpec = (version: string) => ({
     leaves('not-ready'),
     leaves('unreachable'),
   ],
-  // On one node both replicas run there.
-  topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(
-    (topologyKey) => ({
-      maxSkew: 1,
-      topologyKey,
-      whenUnsatisfiable: 'ScheduleAnyway',
-      labelSelector: { matchLabels: CONTROLLER_SELECTOR },
-    }),
-  ),
+  // On one node both replicas run there. Of two topologySpreadConstraints the scheduler ignores both where
+  // nodes have no zone.
+  affinity: {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        apartFromEachOther('kubernetes.io/hostname', 100),
+        apartFromEachOther('topology.kubernetes.io/zone', 50),
+      ],
+    },
+  },
   terminationGracePeriodSeconds: 30,
-  // Kubelets before v1.19 let only root read the token of a pod, and this group.
   securityContext: {
     runAsNonRoot: true,
+    // Before v1.19 a kubelet gives the token to root and to this group only.
     fsGroup: USER,
     seccompProfile: { type: 'RuntimeDefault' },
   },

@@ -1,6 +1,6 @@
 /** What the pods of an installation have in common. */
 
-/** No such registry exists: docs/install.md says how to set the image. */
+/** No such registry exists: docs/install-cluster.md says how to set the image. */
 export const deployedImage = (version: string) => `registry.example/kubediag:${version}`;
 
 export const fieldRef = (name: string, fieldPath: string) => ({

@@ -5,7 +5,7 @@ import {
 } from '../../src/pipeline/operations/built-in-manifests.ts';
 import { type OwnOperationSet, ownOperationSets } from '../../src/pipeline/operations/catalogue.ts';
 
-/** deploy/operations/*.yaml: the graph of each fault and its steps, for a cluster without a controller. */
+/** deploy/operations/*.yaml: the graph of each fault and its steps, to read or to copy: the controller creates them. */
 export const operationFiles = ownOperationSets.map((set) => ({
   writes: `deploy/operations/${set.name}.yaml`,
   from: 'src/node/faults',

@@ -6,18 +6,34 @@ import { perhapsRemoved, removedFrom } from './decide-removed.ts';
 import { removedAgents } from './removed-agents.ts';
 
 const HOUR_MS = 3_600_000;
+const NODE = { name: 'a', hasCondition: true, silentMs: HOUR_MS, removal: undefined };
 
 test.each([
-  ['agents are installed and it was seen lately', true, 0, false],
-  ['agents are installed and it was seen an hour ago', true, HOUR_MS, true],
-  ['agents are not installed and it was seen lately', false, 0, true],
-])('an agent is perhaps gone or not when %s', (_, isInstalled, silentMs, expected) => {
-  const node = { name: 'a', silentMs };
+  ['is installed and was seen lately', true, { silentMs: 0 }, false],
+  ['is installed and was seen an hour ago', true, {}, true],
+  [
+    'is installed, was seen an hour ago and left no condition',
+    true,
+    { hasCondition: false },
+    false,
+  ],
+  [
+    'is installed, was seen an hour ago and left a NodeReport',
+    true,
+    { hasCondition: false, removal: 'begun' },
+    true,
+  ],
+  ['is not installed and was seen lately', false, { silentMs: 0 }, true],
+  ['is not installed and left no condition', false, { hasCondition: false }, true],
+  ['is not installed and all is removed', false, { hasCondition: false, removal: 'done' }, false],
+  ['is not installed and has written since', false, { removal: 'done' }, true],
+] as const)('an agent is perhaps gone or not when it %s', (_, isInstalled, seen, expected) => {
+  const node = { ...NODE, ...seen };
   expect(perhapsRemoved([node], isInstalled, HOUR_MS)).toEqual(expected ? [node] : []);
 });
 
 test('a node with a pod of an agent has one, whatever its state', () => {
-  const nodes = ['a', 'b'].map((name) => ({ name, silentMs: HOUR_MS }));
+  const nodes = ['a', 'b'].map((name) => ({ ...NODE, name }));
   expect(removedFrom(nodes, new Set(['b']))).toEqual(['a']);
 });
 
@@ -58,10 +74,22 @@ test('conditions and reports go when the agents are deleted, from each node when
   void removedAgents(controller.context, { checkMs: 10 });
   await expect.poll(() => typesOf(controller, 'without')).toEqual(['Ready']);
   expect(typesOf(controller, 'with')).toEqual(['Ready', 'NodeFault']);
-  expect(reportsOf(controller)).toEqual([`${REPORTS}/with`]);
+  await expect.poll(() => reportsOf(controller)).toEqual([`${REPORTS}/with`]);
   controller.api.remove('/api/v1/namespaces/kubediag/pods/agent');
   await expect.poll(() => typesOf(controller, 'with')).toEqual(['Ready']);
-  expect(reportsOf(controller)).toEqual([]);
+  await expect.poll(() => reportsOf(controller)).toEqual([]);
+});
+
+test('a NodeReport without a condition goes too, and after the condition', async () => {
+  const controller = await cluster(false);
+  controller.api.remove('/api/v1/namespaces/kubediag/pods/agent');
+  controller.node('with');
+  void removedAgents(controller.context, { checkMs: 10 });
+  await expect.poll(() => reportsOf(controller)).toEqual([]);
+  expect(typesOf(controller, 'without')).toEqual(['Ready']);
+  const writes = controller.api.writes.length;
+  await sleep(100);
+  expect(controller.api.writes).toHaveLength(writes);
 });
 
 test('while agents are installed, only a node without one for long is cleared', async () => {

@@ -6,7 +6,7 @@ import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { type MarkedNode, perhapsRemoved, removedFrom } from './decide-removed.ts';
+import { type AgentNode, perhapsRemoved, removedFrom } from './decide-removed.ts';
 import { INSTALLED_CHECK_MS, NODES_AT_ONCE, PODS_LISTED_MS, REMOVED_MS } from './limits.ts';
 
 export interface RemovedAgentsOptions {
@@ -20,52 +20,92 @@ export async function removedAgents(
   { removedMs = REMOVED_MS, checkMs = INSTALLED_CHECK_MS }: RemovedAgentsOptions = {},
 ): Promise<void> {
   const { stop, onMessage } = context;
-  const startMs = performance.now();
-  let listMs = Number.NEGATIVE_INFINITY;
+  const part = new RemovedAgents(context, removedMs);
   while (!stop.aborted) {
-    const nodes = markedNodes(context, startMs);
-    const listAgain = performance.now() - listMs >= Math.min(PODS_LISTED_MS, removedMs);
-    if (nodes.length > 0) {
-      const answer = await answerOf(removeFrom(context, nodes, { removedMs, listAgain }));
-      if (!answer.ok) onMessage(`removed agents: ${answer.error.message}`);
-      else if (answer.value) listMs = performance.now();
-    }
+    const answer = await answerOf(part.check());
+    if (!answer.ok) onMessage(`removed agents: ${answer.error.message}`);
     await sleepUntilStopped(checkMs, stop);
   }
 }
 
-/** Nodes with the condition of an agent. What happened before this process led is not known to it. */
-function markedNodes(
-  { nodes, leases, namespace }: ControllerContext,
-  startMs: number,
-): readonly MarkedNode[] {
-  const nowMs = performance.now();
-  return [...nodes.entries()].flatMap(([name, { hasFaultCondition }]) => {
-    if (!hasFaultCondition) return [];
-    const seenAtMs = leases.get(`${namespace}/${name}`)?.seenAtMs ?? startMs;
-    return [{ name, silentMs: nowMs - seenAtMs }];
-  });
-}
+class RemovedAgents {
+  readonly #context: ControllerContext;
+  readonly #removedMs: number;
+  readonly #startMs = performance.now();
+  readonly #removals = new Map<string, 'begun' | 'done'>();
+  #listedMs = Number.NEGATIVE_INFINITY;
 
-/** Returns whether it has listed the pods of agents that are installed. */
-async function removeFrom(
-  context: ControllerContext,
-  nodes: readonly MarkedNode[],
-  { removedMs, listAgain }: { readonly removedMs: number; readonly listAgain: boolean },
-): Promise<boolean> {
-  const { client, namespace } = context;
-  const place = `/apis/apps/v1/namespaces/${namespace}/daemonsets/${AGENT_ACCOUNT}`;
-  const daemonSet = await objectAt(client, place);
-  const isInstalled =
-    daemonSet !== undefined && textAt(daemonSet, 'metadata', 'deletionTimestamp') === undefined;
-  const candidates = perhapsRemoved(nodes, isInstalled, removedMs);
-  if (candidates.length === 0 || (isInstalled && !listAgain)) return false;
-  const removed = removedFrom(candidates, await nodesWithPods(context));
-  for (let from = 0; from < removed.length; from += NODES_AT_ONCE) {
-    const some = removed.slice(from, from + NODES_AT_ONCE);
-    await Promise.all(some.map((name) => clear(context, name)));
+  constructor(context: ControllerContext, removedMs: number) {
+    this.#context = context;
+    this.#removedMs = removedMs;
   }
-  return isInstalled;
+
+  async check(): Promise<void> {
+    const isInstalled = await this.#isInstalled();
+    // Agents that are installed again write again.
+    if (isInstalled) this.#forgetDone();
+    const candidates = perhapsRemoved(this.#nodes(), isInstalled, this.#removedMs);
+    if (candidates.length === 0) return;
+    const listMs = Math.min(PODS_LISTED_MS, this.#removedMs);
+    if (isInstalled && performance.now() - this.#listedMs < listMs) return;
+    const removed = removedFrom(candidates, await nodesWithPods(this.#context));
+    for (let from = 0; from < removed.length; from += NODES_AT_ONCE) {
+      const some = removed.slice(from, from + NODES_AT_ONCE);
+      await Promise.all(some.map((name) => this.#clear(name)));
+    }
+    if (isInstalled) this.#listedMs = performance.now();
+  }
+
+  async #isInstalled(): Promise<boolean> {
+    const { client, namespace } = this.#context;
+    const place = `/apis/apps/v1/namespaces/${namespace}/daemonsets/${AGENT_ACCOUNT}`;
+    const daemonSet = await objectAt(client, place);
+    return (
+      daemonSet !== undefined && textAt(daemonSet, 'metadata', 'deletionTimestamp') === undefined
+    );
+  }
+
+  #forgetDone(): void {
+    for (const [name, removal] of this.#removals) {
+      if (removal === 'done') this.#removals.delete(name);
+    }
+  }
+
+  /** What happened before this process led is not known to it. */
+  #nodes(): readonly AgentNode[] {
+    const { nodes, leases, namespace } = this.#context;
+    const nowMs = performance.now();
+    return Array.from(nodes.entries(), ([name, { hasFaultCondition }]) => ({
+      name,
+      hasCondition: hasFaultCondition,
+      silentMs: nowMs - (leases.get(`${namespace}/${name}`)?.seenAtMs ?? this.#startMs),
+      removal: this.#removals.get(name),
+    }));
+  }
+
+  /** The report last: somebody who removes KubeDiag waits until there is none. */
+  async #clear(name: string): Promise<void> {
+    const { client, onMessage } = this.#context;
+    const node = encodeURIComponent(name);
+    this.#removals.set(name, 'begun');
+    const condition = await answerOf(
+      client.request({
+        method: 'PATCH',
+        path: `/api/v1/nodes/${node}/status`,
+        contentType: 'application/strategic-merge-patch+json',
+        body: { status: { conditions: [{ $patch: 'delete', type: NODE_CONDITION }] } },
+      }),
+    );
+    if (!condition.ok && condition.error.reason !== 'NotFound') throw condition.error;
+    const report = await answerOf(
+      client.request({ method: 'DELETE', path: `/apis/${API_VERSION}/nodereports/${node}` }),
+    );
+    if (!report.ok && report.error.reason !== 'NotFound') throw report.error;
+    this.#removals.set(name, 'done');
+    onMessage(
+      `node ${name}: has no agent any more, its condition ${NODE_CONDITION} and its NodeReport are removed`,
+    );
+  }
 }
 
 async function nodesWithPods({
@@ -80,23 +120,4 @@ async function nodesWithPods({
     if (name !== undefined) names.add(name);
   }
   return names;
-}
-
-/** The report first: while the condition is there, this is tried again. */
-async function clear({ client, onMessage }: ControllerContext, name: string): Promise<void> {
-  const node = encodeURIComponent(name);
-  const report = await answerOf(
-    client.request({ method: 'DELETE', path: `/apis/${API_VERSION}/nodereports/${node}` }),
-  );
-  if (!report.ok && report.error.reason !== 'NotFound') throw report.error;
-  const condition = await answerOf(
-    client.request({
-      method: 'PATCH',
-      path: `/api/v1/nodes/${node}/status`,
-      contentType: 'application/strategic-merge-patch+json',
-      body: { status: { conditions: [{ $patch: 'delete', type: NODE_CONDITION }] } },
-    }),
-  );
-  if (!condition.ok && condition.error.reason !== 'NotFound') throw condition.error;
-  onMessage(`node ${name}: has no agent any more, its condition ${NODE_CONDITION} is removed`);
 }

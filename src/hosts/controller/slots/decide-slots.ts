@@ -57,7 +57,7 @@ export function decideSlots(slots: readonly Slot[], wanted: number): SlotsDecisi
   };
 }
 
-export function slotName(number: number): string {
+function slotName(number: number): string {
   return `${SLOT_PREFIX}${number}`;
 }
 
