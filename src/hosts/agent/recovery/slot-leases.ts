@@ -13,6 +13,7 @@ import { listPages } from '../../../pipeline/kube/list-pages.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { failuresIn, withFailures } from '../../../pipeline/recovery/failures.ts';
 import { policyIn, type SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { SLOT_SECONDS } from './limits.ts';
 
 /** A Lease for recovery, as it was read. */
@@ -42,7 +43,10 @@ export class SlotLeases {
 
   async policy(): Promise<SeenPolicy> {
     const path = `/apis/${API_VERSION}/${RECOVERY_POLICIES}/${RECOVERY_POLICY}`;
-    return policyIn(await objectAt(this.#options.client, path));
+    const answer = await answerOf(objectAt(this.#options.client, path));
+    if (answer.ok) return policyIn(answer.value);
+    const why = `the API server does not answer the agent (${answer.error.reason})`;
+    return { state: 'unusable', why };
   }
 
   async list(): Promise<readonly SlotLease[]> {
