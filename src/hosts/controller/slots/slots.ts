@@ -9,7 +9,6 @@ import {
 } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
 import { recoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
-import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import type { RecordedEvent } from '../../../pipeline/kube/event-recorder.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
@@ -20,6 +19,7 @@ import type { StoreErrorReason } from '../../../pipeline/store/store-error.ts';
 import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { LeaseDigest } from '../digests.ts';
+import { followCollectionAt } from '../follow-collection.ts';
 import { RIGHTS_CHECK_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import {
@@ -45,7 +45,6 @@ const CREATED_AGAIN = {
 
 /** Limits the repairs of the cluster: RecoveryPolicy "default", its status, and a Lease for each slot. */
 export async function slots(context: ControllerContext): Promise<void> {
-  const { client, stop, onMessage: onError } = context;
   const part = new SlotsPart(context);
   const queue = openQueue(context, 'RecoveryPolicy', () => part.reconcile(), 1);
   const again = () => queue.add(RECOVERY_POLICY);
@@ -60,7 +59,7 @@ export async function slots(context: ControllerContext): Promise<void> {
     if (isSlotChange(now, before)) again();
   });
   again();
-  await policies.run(collectionAt(client, POLICIES), { stop, onError });
+  await followCollectionAt(POLICIES, policies, context);
 }
 
 /** Agents renew the Leases that they hold, which changes nothing here. */
