@@ -22,7 +22,7 @@ export async function builtIns(context: ControllerContext): Promise<void> {
   const queue = openQueue(context, 'built-in', work, 1);
   const following = KINDS.map((kind) => {
     const informer = new Informer({
-      digest: (object) => textAt(object, 'metadata', 'uid'),
+      digest: (object) => textAt(object, 'metadata', 'resourceVersion'),
     });
     informer.onChange((name) => queue.add(`${kind}/${name}`));
     const path = `/apis/${API_VERSION}/${KIND_NAMES[kind].plural}`;
