@@ -2,9 +2,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { fieldAt, isObject, textAt } from '../../../lib/std/json.ts';
-import { ADMISSION_POLICIES, FAILURES_ANNOTATION } from '../../../pipeline/api/cluster-names.ts';
+import {
+  ADMISSION_POLICIES,
+  FAILURES_ANNOTATION,
+  POLICY_HASH,
+} from '../../../pipeline/api/cluster-names.ts';
 import type { RecoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
+import { policyHash } from './policy-hash.ts';
 import { slots } from './slots.ts';
 
 const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
@@ -22,7 +27,9 @@ function serverWith(nodes: number): SyntheticApiServer {
   for (const name of ADMISSION_POLICIES) {
     const metadata = { name };
     const spec = { policyName: name, validationActions: ['Deny'] };
-    server.put(`${ADMISSION}/validatingadmissionpolicies/${name}`, { metadata });
+    const annotations = { [POLICY_HASH]: policyHash({}) };
+    const policy = { metadata: { name, annotations }, spec: {} };
+    server.put(`${ADMISSION}/validatingadmissionpolicies/${name}`, policy);
     server.put(`${ADMISSION}/validatingadmissionpolicybindings/${name}`, { metadata, spec });
   }
   return server;
