@@ -73,7 +73,10 @@ export function diagnosisDigest(
   };
 }
 
-/** One that we saw before it ended ends now; of another one its endTime says how long ago that was. */
+/**
+ * One that we saw before it ended ends now. Of another one its endTime says how long ago that was: leaders change
+ * more often than a TTL of days passes. A process that begins to lead with a clock that is ahead deletes it early.
+ */
 function endedAtMs(
   metadata: unknown,
   status: unknown,

@@ -60,6 +60,9 @@ export const AUTHOR_POLICY = 'kubediag-diagnoses';
 /** Of a namespace whose pods may read the metrics of the controller. */
 export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';
 
+/** Of a ValidatingAdmissionPolicy: the controller sees by it whether somebody has changed the policy. */
+export const POLICY_HASH = 'diagnosis.kubediag.org/policy-hash';
+
 /** The ValidatingAdmissionPolicies of deploy/kubediag.yaml; the binding of each has its name. */
 export const ADMISSION_POLICIES: readonly string[] = [
   ...['diagnoses', 'nodereports', 'leases', 'nodes', 'events'].map(

@@ -29,10 +29,19 @@ export function notLaterThan(
   now: Date,
   failures: readonly FailedRecovery[],
 ): readonly FailedRecovery[] {
-  const time = `${now.toISOString().slice(0, 19)}Z`;
+  const time = timeText(now);
   return failures.map((failure) =>
     timeOf(failure) > now.getTime() ? { ...failure, time } : failure,
   );
+}
+
+/** The time of a failure that happens now: after the last reset, also if the clock of the node is behind. */
+export function failureTime(
+  now: Date,
+  { failuresResetTime = '' }: Pick<RecoveryPolicySpec, 'failuresResetTime'>,
+): string {
+  const afterReset = Date.parse(failuresResetTime) + 1_000;
+  return timeText(new Date(Math.max(now.getTime(), afterReset || 0)));
 }
 
 /** The failures of several lists, each Diagnosis once with its latest, latest last. */
@@ -59,4 +68,9 @@ export function failuresThatCount(
 function timeOf({ time }: FailedRecovery): number {
   const at = Date.parse(time);
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
+}
+
+// 2026-01-05T01:00:00Z
+function timeText(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}Z`;
 }

@@ -10,6 +10,7 @@ import { withCondition } from '../../../pipeline/graph/conditions.ts';
 import { decideRecovery } from '../../../pipeline/recovery/decide-recovery.ts';
 import { failuresThatCount, notLaterThan } from '../../../pipeline/recovery/failures.ts';
 import { recoveryCondition } from '../../../pipeline/recovery/recovery-condition.ts';
+import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { Slot } from './decide-slots.ts';
 
 interface SeenForStatus {
@@ -63,4 +64,16 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
     isPermitted: decision.permitted,
     changesAt: decision.changesAt,
   };
+}
+
+/** Of a policy that nobody can go by: it permits nothing, and the rest of its status stays. */
+export function unusablePolicyStatus(
+  policy: SeenPolicy & { readonly state: 'unusable' },
+  before: RecoveryPolicyStatus,
+  now: Date,
+): PolicyStatusDecision {
+  const decision = decideRecovery({ policy, slotFailures: [], now });
+  const conditions = withCondition(before.conditions ?? [], recoveryCondition(decision), now);
+  const status = { ...before, conditions };
+  return { status, isChanged: !isDeepStrictEqual(status, before), isPermitted: false };
 }

@@ -5,6 +5,8 @@ import {
 } from '../../../pipeline/api/cluster-names.ts';
 import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
 import { failuresIn, notLaterThan } from '../../../pipeline/recovery/failures.ts';
+import { usableBelow } from '../../../pipeline/recovery/slot-count.ts';
+import { slotName, slotNumber } from '../../../pipeline/recovery/slot-name.ts';
 import type { LeaseDigest } from '../digests.ts';
 
 /** A Lease for recovery. */
@@ -36,7 +38,7 @@ export function slotsIn(leases: Iterable<LeaseDigest>, now: Date): readonly Slot
       const failures = notLaterThan(now, written);
       const isCorrect = failures.every(({ time }, at) => time === written[at]?.time);
       return {
-        number: numberOf(lease.name),
+        number: slotNumber(lease.name),
         lease,
         failures,
         ...(isCorrect ? {} : { correctedAnnotation: JSON.stringify(failures) }),
@@ -49,33 +51,13 @@ export function slotsIn(leases: Iterable<LeaseDigest>, now: Date): readonly Slot
 export function decideSlots(slots: readonly Slot[], wanted: number): SlotsDecision {
   const existing = new Set(slots.map(({ number }) => number));
   const numbers = Array.from({ length: wanted }, (_, number) => number);
+  const held = slots
+    .filter(({ lease }) => lease.holder !== '')
+    .map(({ number = Infinity }) => number);
   const surplus = slots.filter(({ number = Infinity }) => number >= wanted);
   return {
     missing: numbers.filter((number) => !existing.has(number)).map(slotName),
     surplus: surplus.map(({ lease }) => lease).filter(({ holder }) => holder === ''),
-    usable: usableOf(slots, wanted),
+    usable: usableBelow(wanted, held),
   };
-}
-
-function slotName(number: number): string {
-  return `${SLOT_PREFIX}${number}`;
-}
-
-/**
- * As many as `wanted`, unless nodes hold Leases beyond that: then fewer, so that all together are no more
- * than `wanted`.
- */
-function usableOf(slots: readonly Slot[], wanted: number): number {
-  const held = slots.filter(({ lease }) => lease.holder !== '');
-  const heldFrom = (at: number) => held.filter(({ number = Infinity }) => number >= at).length;
-  for (let usable = wanted; usable > 0; usable -= 1) {
-    if (usable + heldFrom(usable) <= wanted) return usable;
-  }
-  return 0;
-}
-
-// kubediag-recovery-12
-function numberOf(name: string): number | undefined {
-  const digits = name.slice(SLOT_PREFIX.length);
-  return /^(0|[1-9]\d{0,5})$/.test(digits) ? Number(digits) : undefined;
 }
