@@ -58,7 +58,7 @@ let isMountStale: () => boolean;
 beforeAll(async () => {
   cluster = await sharedCluster(MIXED);
   fleet = startSimulatedFleet(cluster, SIMULATED);
-  await installChanged(cluster, changedForFleet);
+  await installChanged(cluster, (object) => withExecutorPolicy(object, { scripts: 'Allow' }));
   // The real node waits for a repair when it dies.
   await setRecoveryPolicy(cluster, { maxConcurrentNodes: 1, paused: true });
   await applyGraph(cluster);
@@ -69,21 +69,17 @@ beforeAll(async () => {
 }, TEST_MS);
 afterAll(() => fleet.stop());
 
-/** Scripts are permitted, and each real node has a controller. */
-function changedForFleet(object: Manifest): Manifest {
-  const { kind, spec } = object;
-  if (kind !== 'Deployment') return withExecutorPolicy(object, { scripts: 'Allow' });
-  // The first constraint is about nodes.
-  const text = JSON.stringify(spec).replace('"ScheduleAnyway"', '"DoNotSchedule"');
-  return { ...object, spec: JSON.parse(text) as Manifest['spec'] & object };
-}
-
 async function diagnosis(name: string): Promise<SeenDiagnosis> {
   const text = await cluster.kubectl('get', 'diagnosis', name, '--output=json');
   return JSON.parse(text) as SeenDiagnosis;
 }
 
-const diagnosisOn = (nodeName: string) => diagnosis(childName(PARENT, nodeName));
+async function nameOn(nodeName: string): Promise<string> {
+  const { metadata } = await diagnosis(PARENT);
+  return childName(metadata, nodeName);
+}
+
+const diagnosisOn = async (nodeName: string) => diagnosis(await nameOn(nodeName));
 
 /** "AgentLost=True", "WaitingForRecovery=False" */
 function conditionsOf({ status }: SeenDiagnosis): readonly string[] {
@@ -153,7 +149,7 @@ async function expectNotTooEarly(nodeName: string): Promise<void> {
 
 it('resumes on nodes that come back, and does nothing twice', { timeout: TEST_MS }, async () => {
   await patch('recoverypolicy', 'default', { paused: false });
-  await patch('diagnosis', childName(PARENT, DEAD), { cancel: true });
+  await patch('diagnosis', await nameOn(DEAD), { cancel: true });
   await startNode(cluster, OLD_NODE);
   await fleet.ask({ what: 'start', names: BACK_LATE });
   await expect.poll(async () => (await diagnosis(PARENT)).status?.endTime, END).toBeDefined();
