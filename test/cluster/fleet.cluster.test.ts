@@ -17,12 +17,7 @@ import {
   STEPS,
 } from './fleet/fleet-graph.ts';
 import { type SimulatedFleet, startSimulatedFleet } from './fleet/simulated-fleet.ts';
-import {
-  installChanged,
-  type Manifest,
-  setRecoveryPolicy,
-  withExecutorPolicy,
-} from './install-changed.ts';
+import { installChanged, setRecoveryPolicy, withExecutorPolicy } from './install-changed.ts';
 import { MIXED, NEW_NODE, OLD_NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 import { makeSickPod } from './sick-pod.ts';
 
