@@ -122,7 +122,8 @@ export class SyntheticApiServer implements KubeClient {
   #create(path: string, body: unknown): unknown {
     const at = `${path}/${textAt(body, 'metadata', 'name')}`;
     if (this.objects.has(at)) throw new StoreError('AlreadyExists', `${at} exists`);
-    const metadata = { uid: `uid-${this.#version}`, ...fieldsOf(fieldAt(body, 'metadata')) };
+    const set = { uid: `uid-${this.#version}`, creationTimestamp: new Date().toISOString() };
+    const metadata = { ...set, ...fieldsOf(fieldAt(body, 'metadata')) };
     return this.put(at, { ...fieldsOf(body), metadata });
   }
 

@@ -29,7 +29,7 @@ export class SyntheticController {
       queues: new Map(),
       diagnoses: new Informer({
         digest: (object, before) => diagnosisDigest(object, before),
-        indexes: { node: ({ nodeName }) => nodeName, parent: ({ parentUid }) => parentUid },
+        indexes: { parent: ({ parentUid }) => parentUid },
       }),
       nodes: new Informer({ digest: nodeDigest }),
       leases: new Informer({ digest: leaseDigest }),

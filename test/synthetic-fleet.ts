@@ -12,10 +12,12 @@ import type { RunStep, StepToRun } from '../src/pipeline/steps/step-to-run.ts';
 
 export const FAULT = 'some-fault';
 const PATH = '/processor/someRecover';
+export const OTHER_FAULT = 'other-fault';
+export const OTHER_PATH = '/processor/otherRecover';
 
 interface FleetNodeOptions {
   readonly run: RunStep;
-  readonly hasBegun?: boolean;
+  readonly hasBegun?: boolean | 'unknown';
   /** The time between two questions is that of the test. */
   readonly asksAtOnce?: boolean;
   readonly settle?: () => Promise<SettledJournal>;
@@ -51,8 +53,15 @@ export function fleetNode(
   const actions = hasBegun ? [{ kind: 'unmount', state: 'done' }] : [];
   const step = repairSteps(run, {
     slots,
-    repairs: async () => new Map([[PATH, FAULT]]),
-    earlierActionsFor: async () => ({ isKnown: true, record: { actions } }),
+    repairs: async () =>
+      new Map([
+        [PATH, FAULT],
+        [OTHER_PATH, OTHER_FAULT],
+      ]),
+    earlierActionsFor: async () =>
+      hasBegun === 'unknown'
+        ? { isKnown: false, why: 'the executor does not answer' }
+        : { isKnown: true, record: { actions } },
   });
   return { step, slots, messages, kill };
 }

@@ -17,7 +17,12 @@ export function deployedProcesses(
 }
 
 function isBelow(pid: number, above: number): boolean {
-  // 812 (kubediag) S 811 812 812
-  const parent = Number(/[)] \S (\d+)/.exec(procFile(pid, 'stat'))?.[1] ?? 0);
+  const parent = parentOf(pid);
   return parent === above || (parent > 1 && isBelow(parent, above));
+}
+
+/** 0 if the process has ended. */
+export function parentOf(pid: number): number {
+  // 812 (kubediag) S 811 812 812
+  return Number(/[)] \S (\d+)/.exec(procFile(pid, 'stat'))?.[1] ?? 0);
 }

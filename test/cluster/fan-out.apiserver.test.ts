@@ -31,7 +31,7 @@ beforeAll(async () => {
   api = await startApiServer();
   await createNamespace(api);
   store = kubeStore(api.client);
-  agents = new SimulatedAgents(api, COUNT, { step: (name, stop) => step(name, stop) });
+  agents = new SimulatedAgents(api, COUNT, { step: (...given) => step(...given) });
   await agents.start();
 });
 afterAll(async () => {
@@ -138,7 +138,7 @@ test('some nodes fail, some are healthy, and some names are no nodes', async () 
       : { succeeded: false, message: 'absent', reason: 'NothingFound' };
   await controllerIn();
   const nodeNames = [...agents.nodeNames.slice(0, 40), 'nowhere'];
-  await create('some', { targetSelector: { nodeNames } });
+  const { metadata } = await create('some', { targetSelector: { nodeNames } });
   const status = await ended('some');
   expect(status).toMatchObject({
     phase: 'Failed',
@@ -148,7 +148,7 @@ test('some nodes fail, some are healthy, and some names are no nodes', async () 
   });
   expect(status.failedNodes).toMatchObject([
     { name: 'nowhere', message: 'Node nowhere does not exist' },
-    { name: 'sim-0001', diagnosis: childName('some', 'sim-0001') },
+    { name: 'sim-0001', diagnosis: childName(metadata, 'sim-0001') },
     { name: 'sim-0011' },
     { name: 'sim-0021' },
     { name: 'sim-0031' },
@@ -254,12 +254,12 @@ test('suspend stops the creation and the children, and both go on', async () => 
 test('a deleted child has failed and does not come back, a taken name is left alone', async () => {
   const names = ['sim-0000', 'sim-0001', 'sim-0002'] as const;
   step = stepOf(8_000);
-  const taken = childName('all', names[2]);
+  const parent = await create('all', { targetSelector: { nodeNames: [...names] } });
+  const taken = childName(parent.metadata, names[2]);
   await create(taken, { targetSelector: { nodeNames: ['nowhere'] }, suspend: true });
   await controllerIn();
-  const parent = await create('all', { targetSelector: { nodeNames: [...names] } });
   await expect.poll(async () => (await statusOf('all')).nodes?.running, WAIT).toBe(2);
-  await store.delete(key(childName('all', names[1])));
+  await store.delete(key(childName(parent.metadata, names[1])));
   const status = await ended('all');
   expect(status).toMatchObject({
     phase: 'Failed',
@@ -271,6 +271,19 @@ test('a deleted child has failed and does not come back, a taken name is left al
   });
   expect(await childrenOf(parent)).toHaveLength(1);
   expect((await store.get(key(taken)))?.metadata.labels).toBeUndefined();
+});
+
+test('a Diagnosis that is deleted and created again does not meet the children of the first one', async () => {
+  step = stepOf(2_000);
+  await controllerIn();
+  const first = await create('all');
+  await expect.poll(async () => (await childrenOf(first)).length, WAIT).toBeGreaterThan(10);
+  await store.delete(key('all'));
+  // As kubectl does: in the background, and no garbage collector runs here.
+  const second = await create('all');
+  expect(await ended('all')).toMatchObject({ phase: 'Succeeded', nodes: { succeeded: COUNT } });
+  expect(await childrenOf(second)).toHaveLength(COUNT);
+  expect((await childrenOf(first)).length).toBeGreaterThan(10);
 });
 
 test('a lost node does not hold back the end at the deadline', async () => {

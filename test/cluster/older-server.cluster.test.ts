@@ -61,31 +61,38 @@ it.each(NODES)('runs a Diagnosis on node %s', async (nodeName) => {
 
 it('repairs no node until a person allows it without admission policies', async () => {
   const API = 'diagnosis.kubediag.org/v1';
-  const name = 'repair';
+  const set = 'repair';
   const adjacencyList = [{ to: [1] }, { operation: 'leftover-volume-directory-recover' }];
-  await cluster.apply(
-    { apiVersion: API, kind: 'OperationSet', metadata: { name }, spec: { adjacencyList } },
-    {
+  await cluster.apply({
+    ...{ apiVersion: API, kind: 'OperationSet', metadata: { name: set } },
+    spec: { adjacencyList },
+  });
+  const diagnose = (name: string) =>
+    cluster.apply({
       ...{ apiVersion: API, kind: 'Diagnosis', metadata: { name } },
-      spec: { operationSet: name, nodeName: 'oldest', recovery: 'Automatic' },
-    },
-  );
-  const condition = (kind: string, type: string) => {
+      spec: { operationSet: set, nodeName: 'oldest', recovery: 'Automatic' },
+    });
+  const condition = (kind: string, object: string, type: string) => {
     const fields = ['status', 'reason', 'message'].map(
       (field) => `{.status.conditions[?(@.type=="${type}")].${field}}`,
     );
-    const object = kind === 'diagnosis' ? name : 'default';
     return cluster.kubectl('get', kind, object, `-o=jsonpath=${fields.join(' ')}`);
   };
   await expect
-    .poll(() => condition('recoverypolicy', 'RightsEnforced'), SOON)
+    .poll(() => condition('recoverypolicy', 'default', 'RightsEnforced'), SOON)
     .toMatch(/^False PoliciesNotServed API server v1[.]29[.]15 has no ValidatingAdmissionPolicy/);
+  await diagnose('before');
+  const result = '-o=jsonpath={.status.result} {.status.steps[0].message}';
   await expect
-    .poll(() => condition('diagnosis', 'WaitingForRecovery'), SOON)
-    .toMatch(/^True RightsNotEnforced .*ValidatingAdmissionPolicy.*withoutAdmissionPolicies/);
+    .poll(() => cluster.kubectl('get', 'diagnosis', 'before', result), SOON)
+    .toMatch(/^Refused .*ValidatingAdmissionPolicy.*withoutAdmissionPolicies/);
   const patch = '--patch={"spec":{"withoutAdmissionPolicies":"Allow"}}';
   await cluster.kubectl('patch', 'recoverypolicy', 'default', '--type=merge', patch);
   await expect
-    .poll(() => condition('diagnosis', 'WaitingForRecovery'), SOON)
+    .poll(() => condition('recoverypolicy', 'default', 'RecoveryPermitted'), SOON)
+    .toMatch(/^True RecoveryPermitted /);
+  await diagnose('after');
+  await expect
+    .poll(() => condition('diagnosis', 'after', 'WaitingForRecovery'), SOON)
     .toMatch(/^False RecoveryBegun /);
 });

@@ -8,6 +8,7 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import { EXISTING_SET } from '../../tools/rights/cluster-actions.ts';
 import { PODS } from '../../tools/rights/controller-steps-actions.ts';
 import { EXISTING } from '../../tools/rights/diagnosis-actions.ts';
 import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjects.ts';
@@ -101,8 +102,23 @@ export const neededObjects: readonly object[] = [
   statefulSet,
   ...Object.values(PODS).map(podOfStatefulSet),
   diagnosis(EXISTING.waiting, { podReference: { namespace: TEAM, name: 'web' } }),
+  diagnosis(EXISTING.approved, {
+    podReference: { namespace: TEAM, name: 'web' },
+    approvedPlan: 'first',
+  }),
   diagnosis(EXISTING.onNodeA, { nodeName: 'node-a', approvedPlan: 'first' }),
   diagnosis(EXISTING.onNodeB, { nodeName: 'node-b', approvedPlan: 'first' }),
+  {
+    apiVersion: API_VERSION,
+    kind: 'OperationSet',
+    metadata: { name: EXISTING_SET },
+    spec: {
+      adjacencyList: [
+        { id: 0, to: [1] },
+        { id: 1, operation: 'some' },
+      ],
+    },
+  },
   {
     apiVersion: API_VERSION,
     kind: 'RecoveryPolicy',

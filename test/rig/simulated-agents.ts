@@ -21,8 +21,15 @@ const STEP_MS = 10;
 const LEASE_RENEW_MS = 30_000;
 const LEASE_SECONDS = 120;
 
+/** Nodes without a kubelet have this label. */
+export const SIMULATED_LABEL = 'kubediag.test/simulated';
+
 /** A step on a node; `stop` says that nobody waits for it any more. */
-export type SimulatedStep = (nodeName: string, stop: AbortSignal) => Promise<StepResult>;
+export type SimulatedStep = (
+  nodeName: string,
+  stop: AbortSignal,
+  operation: string,
+) => Promise<StepResult>;
 
 interface SimulatedAgentsOptions {
   /** "sim" gives the nodes sim-0000, sim-0001 and so on. */
@@ -120,9 +127,9 @@ export class SimulatedAgents {
       largeResults: largeResultsInMemory(),
       targetOf: (spec) =>
         spec.nodeName === nodeName ? { state: 'here', nodeName } : { state: 'elsewhere' },
-      runStep: async ({ diagnosis: { uid }, stop }) => {
+      runStep: async ({ name: operation, diagnosis: { uid }, stop }) => {
         this.runs.set(uid, (this.runs.get(uid) ?? 0) + 1);
-        return step(nodeName, stop);
+        return step(nodeName, stop, operation);
       },
       shutdown,
       onError,
@@ -182,7 +189,8 @@ async function renew(
 export async function createNodes(client: KubeClient, names: readonly string[]): Promise<void> {
   await mapAtOnce(names, AT_ONCE, async (name) => {
     const even = String(Number(name.slice(-1)) % 2 === 0);
-    const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { even } } };
+    const labels = { even, [SIMULATED_LABEL]: 'true' };
+    const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } };
     const answer = await answerOf(client.request({ method: 'POST', path: '/api/v1/nodes', body }));
     if (!answer.ok && answer.error.reason !== 'AlreadyExists') throw answer.error;
   });

@@ -1,4 +1,5 @@
-import { ADMISSION_POLICIES } from '../../src/pipeline/api/cluster-names.ts';
+import { policyHash } from '../../src/hosts/controller/slots/policy-hash.ts';
+import { ADMISSION_POLICIES, POLICY_HASH } from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
 
 /** Which requests a policy is about. */
@@ -42,22 +43,23 @@ export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocum
   }
   const { failurePolicy, matchConditions = [], variables = [], validations } = rules;
   const [apiVersion, metadata] = ['admissionregistration.k8s.io/v1', { name, labels: LABELS }];
+  const spec = {
+    failurePolicy,
+    matchConstraints: {
+      resourceRules: [
+        { apiGroups: [group], apiVersions: [version], operations, resources, scope: '*' },
+      ],
+    },
+    // The API server removes empty lists, and then every apply would patch.
+    ...(matchConditions.length > 0 ? { matchConditions } : {}),
+    ...(variables.length > 0 ? { variables } : {}),
+    validations,
+  };
   const policyObject = {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
-    metadata,
-    spec: {
-      failurePolicy,
-      matchConstraints: {
-        resourceRules: [
-          { apiGroups: [group], apiVersions: [version], operations, resources, scope: '*' },
-        ],
-      },
-      // The API server removes empty lists, and then every apply would patch.
-      ...(matchConditions.length > 0 ? { matchConditions } : {}),
-      ...(variables.length > 0 ? { variables } : {}),
-      validations,
-    },
+    metadata: { ...metadata, annotations: { [POLICY_HASH]: policyHash(spec) } },
+    spec,
   };
   const binding = {
     apiVersion,

@@ -3,6 +3,8 @@ import {
   CONTROLLER_LEASE,
   CONTROLLER_REPORTER,
   CORDONED_BY,
+  MANAGED_BY_LABEL,
+  MANAGER,
   NODE_CONDITION,
   PARENT_LABEL,
   SLOT_PREFIX,
@@ -66,6 +68,21 @@ const policies: readonly Policy[] = [
           `(!has(${PROCESSOR}.httpServer) || !has(${PROCESSOR}.httpServer.address))`,
         ].join(' && '),
         only: 'only write Operations with a built-in processor',
+      },
+    ],
+  },
+  {
+    name: 'built-ins',
+    comment:
+      'The controller updates the Operations and OperationSets that it has created, and leaves those of people\n' +
+      'as they are.',
+    group: GROUP,
+    version: VERSION,
+    resources: ['operations', 'operationsets'],
+    validations: [
+      {
+        expression: `oldObject == null || has(oldObject.metadata.labels) && '${MANAGED_BY_LABEL}' in oldObject.metadata.labels && oldObject.metadata.labels['${MANAGED_BY_LABEL}'] == '${MANAGER}'`,
+        only: `only change Operations and OperationSets that have the label ${MANAGED_BY_LABEL}=${MANAGER}`,
       },
     ],
   },

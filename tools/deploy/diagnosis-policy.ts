@@ -4,8 +4,13 @@ import { type AdmissionPolicy, policyDocuments } from './admission-policy.ts';
 import type { ManifestDocument } from './manifest-document.ts';
 
 const ours = `authorizer.group('${GROUP}')`;
-const inNamespace = (verb: string) =>
-  `${ours}.resource('diagnoses').namespace(request.namespace).check('${verb}').allowed()`;
+
+/** In the namespace for one of its pods, and in the whole cluster for everything else: others work there as well. */
+function mayOn(verb: string): string {
+  const diagnoses = `${ours}.resource('diagnoses')`;
+  const check = `check('${verb}').allowed()`;
+  return `variables.isOfOwnPod ? ${diagnoses}.namespace(request.namespace).${check} : ${diagnoses}.${check}`;
+}
 
 /** In the spec of the object or of the old one: what is absent and what is empty mean the same. */
 const textOf = (object: string, field: string) =>
@@ -28,7 +33,7 @@ function asked(isHarmless: string, mayDo: string, what: string, verb: string, fi
   };
 }
 
-const NAMESPACE = "' in namespace ' + request.namespace";
+const WHERE = 'variables.where';
 const ON_NODES = needs(VERBS.diagnose, 'nodes');
 
 /**
@@ -52,8 +57,18 @@ const policy: AdmissionPolicy = {
     { name: 'oldNodeName', expression: before(textOf('oldObject', 'nodeName')) },
     { name: 'parent', expression: parentOf('object') },
     { name: 'oldParent', expression: before(parentOf('oldObject')) },
-    { name: 'mayRecover', expression: inNamespace(VERBS.recover) },
-    { name: 'mayApprove', expression: inNamespace(VERBS.approve) },
+    {
+      name: 'isOfOwnPod',
+      expression:
+        'has(object.spec.podReference) && object.spec.podReference.namespace == request.namespace && !has(object.spec.targetSelector)',
+    },
+    {
+      name: 'where',
+      expression:
+        "variables.isOfOwnPod ? ' in namespace ' + request.namespace : ' in the whole cluster'",
+    },
+    { name: 'mayRecover', expression: mayOn(VERBS.recover) },
+    { name: 'mayApprove', expression: mayOn(VERBS.approve) },
     {
       name: 'mayDiagnoseNodes',
       expression: `${ours}.resource('nodes').check('${VERBS.diagnose}').allowed()`,
@@ -63,7 +78,7 @@ const policy: AdmissionPolicy = {
     asked(
       "!variables.isNew || has(object.spec.recovery) && object.spec.recovery != 'Automatic' || has(object.spec.dryRun) && object.spec.dryRun",
       'variables.mayRecover',
-      `'let a Diagnosis repair nodes on its own' + ${NAMESPACE}`,
+      `'let a Diagnosis repair nodes on its own' + ${WHERE}`,
       needs(VERBS.recover, 'diagnoses'),
       'set spec.recovery to Approval or Never',
     ),
@@ -71,7 +86,7 @@ const policy: AdmissionPolicy = {
     asked(
       "variables.plan == '' || variables.plan == variables.oldPlan",
       'variables.mayApprove',
-      `'approve a plan' + ${NAMESPACE}`,
+      `'approve a plan' + ${WHERE}`,
       needs(VERBS.approve, 'diagnoses'),
       'leave spec.approvedPlan out and ask somebody who may approve it',
     ),

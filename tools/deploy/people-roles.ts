@@ -22,8 +22,8 @@ export const peopleRoles: readonly ManifestDocument[] = [
     name: NAMES.view,
     comment:
       'Roles for people: docs/rights.md describes them.\n' +
-      'Part of "view", and so of "edit" and "admin": results contain nothing of Secrets. Who may view one\n' +
-      'namespace sees the Diagnoses there, and none of the kinds of the whole cluster.',
+      'Part of "view", and so of "edit" and "admin": who may view one namespace sees the Diagnoses there\n' +
+      'with their results, and none of the kinds of the whole cluster.',
     isClusterRole: true,
     labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' },
     rules: [ours(plurals, READ)],
@@ -41,15 +41,16 @@ export const peopleRoles: readonly ManifestDocument[] = [
     name: NAMES.diagnoseNodes,
     comment:
       'Diagnoses of whole nodes, and of pods of other namespaces. Not part of another role: it shows what\n' +
-      'belongs to others. Only a ClusterRoleBinding of it has an effect.',
+      'belongs to others, and runs scripts and servers of Operations there. Only a ClusterRoleBinding of it\n' +
+      'has an effect.',
     isClusterRole: true,
     rules: [diagnoseNodes],
   }),
   role({
     name: NAMES.recover,
     comment:
-      'Diagnoses that repair nodes without asking. Not part of another role: a node belongs to everybody\n' +
-      'whose pods run there.',
+      'Diagnoses that repair without asking. Not part of another role: a node belongs to everybody whose pods run\n' +
+      'there. A RoleBinding permits it for pods of the namespace, a ClusterRoleBinding also for nodes.',
     isClusterRole: true,
     rules: [recover],
   }),
@@ -57,7 +58,7 @@ export const peopleRoles: readonly ManifestDocument[] = [
     name: NAMES.approve,
     comment:
       'Approves plans of repair. Not part of another role, so that those who ask do not approve: an approver\n' +
-      'creates no Diagnosis.',
+      'creates no Diagnosis. A RoleBinding permits it for pods of the namespace.',
     isClusterRole: true,
     rules: [ours(['diagnoses'], [...READ, 'update', 'patch']), approve],
   }),

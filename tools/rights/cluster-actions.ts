@@ -15,6 +15,9 @@ import { API_VERSION, RECOVERY_POLICIES } from '../../src/pipeline/api/kind-name
 import type { ActionGroup, TriedRequest } from './rights-table.ts';
 import { OTHER_TEAM } from './subjects.ts';
 
+/** Not built in. */
+export const EXISTING_SET = 'of-a-person';
+
 const OURS = `/apis/${API_VERSION}`;
 const IN_KUBEDIAG = `/api/v1/namespaces/${NAMESPACE}`;
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
@@ -84,6 +87,18 @@ export const clusterActions: readonly ActionGroup[] = [
           ],
         }),
         may: ['controller', 'admin'],
+      },
+      {
+        what: 'change an OperationSet of a person',
+        request: patch(`${OURS}/operationsets/${EXISTING_SET}`, {
+          spec: {
+            adjacencyList: [
+              { id: 0, to: [1] },
+              { id: 1, operation: 'other' },
+            ],
+          },
+        }),
+        may: ['admin'],
       },
       {
         what: 'create an Operation with a built-in processor',
@@ -243,6 +258,24 @@ export const clusterActions: readonly ActionGroup[] = [
         what: 'label node-a',
         request: patch('/api/v1/nodes/node-a', { metadata: { labels: { a: 'b' } } }),
         may: [],
+      },
+      {
+        what: 'write another condition of node-a',
+        request: conditions('node-a', condition('Tried', 'True')),
+        may: [],
+      },
+      {
+        what: 'label node-a by way of its status',
+        request: patch('/api/v1/nodes/node-a/status', { metadata: { labels: { a: 'b' } } }),
+        may: [],
+      },
+      {
+        what: 'create the NodeReport of another node',
+        request: {
+          ...{ method: 'POST', path: `${OURS}/nodereports` },
+          body: { apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name: 'tried' } },
+        },
+        may: ['admin'],
       },
       {
         what: 'write the NodeReport of node-a',

@@ -9,6 +9,8 @@ const diagnosesIn = (namespace: string) => `/apis/${API_VERSION}/namespaces/${na
 export const EXISTING = {
   /** Of the pod "web" of the namespace: no node yet, approved by nobody. */
   waiting: 'waiting',
+  /** Of the same pod; a person has approved its plan. */
+  approved: 'approved',
   /** Of node-a and of node-b; a person has approved their plans. */
   onNodeA: 'on-node-a',
   onNodeB: 'on-node-b',
@@ -68,12 +70,12 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: '… with `recovery: Automatic`',
         request: create({ podReference: ownPod, recovery: 'Automatic' }),
-        may: ['recoverer', 'admin'],
+        may: ['recoverer', 'operator', 'admin'],
       },
       {
         what: '… without `recovery`, which means the same',
         request: create({ podReference: ownPod, recovery: undefined }),
-        may: ['recoverer', 'admin'],
+        may: ['recoverer', 'operator', 'admin'],
       },
       {
         what: '… with `approvedPlan`',
@@ -91,6 +93,11 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
+        what: '… with `recovery: Automatic`, which repairs it for everybody',
+        request: create({ nodeName: 'node-a', recovery: 'Automatic' }),
+        may: ['admin'],
+      },
+      {
         what: 'create a Diagnosis of a pod, and choose the node',
         request: create({ podReference: ownPod, nodeName: 'node-b' }),
         may: OPERATORS,
@@ -99,6 +106,11 @@ export const diagnosisActions: readonly ActionGroup[] = [
         what: 'create a Diagnosis of several nodes',
         request: create({ targetSelector: { nodeNames: ['node-a', 'node-b'] } }),
         may: OPERATORS,
+      },
+      {
+        what: '… with `recovery: Automatic`, also for pods of the namespace',
+        request: create({ targetSelector: { podReferences: [ownPod] }, recovery: 'Automatic' }),
+        may: ['admin'],
       },
       {
         what: 'create a Diagnosis of pods by `targetSelector`',
@@ -135,8 +147,13 @@ export const diagnosisActions: readonly ActionGroup[] = [
       },
       {
         what: 'approve another plan in its place',
-        request: change(EXISTING.onNodeA, { spec: { approvedPlan: 'other' } }),
+        request: change(EXISTING.approved, { spec: { approvedPlan: 'other' } }),
         may: ['approver', 'admin'],
+      },
+      {
+        what: 'approve a plan for a node',
+        request: change(EXISTING.onNodeA, { spec: { approvedPlan: 'other' } }),
+        may: ['admin'],
       },
       {
         what: 'withdraw an approval',

@@ -52,9 +52,9 @@ export const subjects = {
     inTeam: [PEOPLE_ROLES.approve],
   },
   operator: {
-    title: 'editor who may diagnose nodes',
-    what: `an editor with \`${PEOPLE_ROLES.diagnoseNodes}\` in the whole cluster`,
-    inTeam: ['edit'],
+    title: 'editor who may recover, and diagnose nodes',
+    what: `the same with \`${PEOPLE_ROLES.diagnoseNodes}\` in the whole cluster`,
+    inTeam: ['edit', PEOPLE_ROLES.recover],
     inCluster: [PEOPLE_ROLES.diagnoseNodes],
   },
   admin: {

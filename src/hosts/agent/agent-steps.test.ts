@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
 import type { Processor } from '../../pipeline/api/processor-of.ts';
 import { fileOf, largeResultsInMemory } from '../../pipeline/diagnosis/large-results.ts';
 import { RESULT_SHOWN_BYTES_MAX } from '../../pipeline/diagnosis/limits.ts';
@@ -30,7 +31,9 @@ afterAll(() => server.close());
 
 function step(
   processor: Processor,
-  more: { readonly dryRun?: true; readonly restMs?: number } = {},
+  more: Pick<DiagnosisSpec, 'dryRun' | 'podReference' | 'recovery'> & {
+    readonly restMs?: number;
+  } = {},
 ) {
   const { restMs = Number.POSITIVE_INFINITY, ...spec } = more;
   const diagnosis = { namespace: 'default', name: 'web', uid: 'u', nodeName: 'n', status: {} };
@@ -87,6 +90,26 @@ test('asks servers that an Operation names, and gives the rest to the executor',
     expect(await run(step(processor))).toEqual({ succeeded: true, results });
   }
 });
+
+test.each([
+  ['Never', 'Refused'],
+  ['Approval', 'Refused'],
+  ['Automatic', undefined],
+] as const)(
+  'a program of an Operation in a Diagnosis of a pod with recovery %s',
+  async (recovery, reason) => {
+    const podReference = { namespace: 'default', name: 'web' };
+    const script: Processor = { way: 'script', script: 'true', argKeys: [], timeoutSeconds: 5 };
+    for (const processor of [remote(), script]) {
+      const outcome = await run(step(processor, { podReference, recovery }));
+      expect('reason' in outcome ? outcome.reason : undefined).toBe(reason);
+    }
+    const own: Processor = { way: 'http', scheme: 'http', path: '/processor/x', timeoutSeconds: 5 };
+    expect(await run(step(own, { podReference, recovery }))).toMatchObject({ succeeded: true });
+    // A Diagnosis of a node: its author has rights in the whole cluster.
+    expect(await run(step(script, { recovery }))).toMatchObject({ succeeded: true });
+  },
+);
 
 test('an agent that was restarted sends a step with the same key, and another step with another', async () => {
   keys.length = 0;

@@ -1,6 +1,7 @@
+import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
 import type { Executor } from '../../pipeline/channel/executor.ts';
 import { idempotencyKeyOf } from '../../pipeline/steps/idempotency-key.ts';
-import { failedWith } from '../../pipeline/steps/operation-result.ts';
+import { failedWith, refusedWith } from '../../pipeline/steps/operation-result.ts';
 import { isOwnPath, runServer } from '../../pipeline/steps/run-server.ts';
 import { failingAlone, type RunStep, stopWithin } from '../../pipeline/steps/step-to-run.ts';
 import { inputBody } from './input-body.ts';
@@ -12,6 +13,15 @@ export interface AgentStepOptions {
   readonly takeAnswer: TakeAnswer;
 }
 
+const PROGRAM_OF_POD =
+  'the script, function or server of this Operation may change anything, so a Diagnosis of a pod runs it ' +
+  'only with spec.recovery Automatic, which its author needs a right for';
+
+/** Who may diagnose a pod has no right to change anything else, unless the author was asked for the verb "recover". */
+function mayRunPrograms({ podReference, recovery = 'Automatic' }: DiagnosisSpec): boolean {
+  return podReference === undefined || recovery === 'Automatic';
+}
+
 /**
  * Runs a step where it belongs. The agent itself asks servers that Operations name, because the
  * executor has no network of its own; the executor runs everything else.
@@ -19,7 +29,9 @@ export interface AgentStepOptions {
 export function agentSteps({ runOnNode, readFile, takeAnswer }: AgentStepOptions): RunStep {
   return async (step) => {
     const { processor, input, restMs, diagnosis, onRetry } = step;
-    if (processor.way !== 'http' || isOwnPath(processor)) return runOnNode(step);
+    const isBuiltIn = processor.way === 'http' && isOwnPath(processor);
+    if (!isBuiltIn && !mayRunPrograms(diagnosis.spec)) return refusedWith(PROGRAM_OF_POD);
+    if (processor.way !== 'http' || isBuiltIn) return runOnNode(step);
     if (diagnosis.spec.dryRun) {
       const why = 'dry run: nobody knows what it would change, so it was not run';
       return failedWith(why, undefined, 'Refused');

@@ -6,6 +6,13 @@ import type { NewObject, Store } from '../../pipeline/store/store.ts';
 import type { Metric } from '../web/metrics.ts';
 import type { DiagnosisDigest, LeaseDigest, NodeDigest } from './digests.ts';
 
+/** A collection that a part of the controller follows. */
+export interface FollowedCollection {
+  readonly informer: { readonly isSynced: boolean };
+  /** On our own clock (`performance.now`). */
+  readonly sinceMs: number;
+}
+
 /** What every part of the controller works with, for as long as this process leads. */
 export interface ControllerContext {
   /** Writes only while this process leads. */
@@ -18,7 +25,7 @@ export interface ControllerContext {
   readonly events: EventRecorder;
   /** What parts count, by the name of the metric: shown at /metrics while this process leads. */
   readonly metrics: Map<string, Metric>;
-  /** By "namespace/name"; with the indexes "node" (name) and "parent" (uid). */
+  /** By "namespace/name"; with the index "parent" (uid). */
   readonly diagnoses: Informer<DiagnosisDigest>;
   /** By name. */
   readonly nodes: Informer<NodeDigest>;
@@ -31,6 +38,8 @@ export interface ControllerContext {
   readonly onMessage: (message: string) => void;
   /** By the name of their part: the metrics have their lengths. `openQueue` adds them. */
   readonly queues?: Map<string, Pick<WorkQueue, 'size'>>;
+  /** What is followed, by its path: a leader that cannot list it is not ready. */
+  readonly collections?: Map<string, FollowedCollection>;
   /** How long a missing object is waited for; the default is a minute. */
   readonly arrivalMs?: number;
   /** How long the agent of a Diagnosis may be lost; the default is LOST_END_MS. */

@@ -4,7 +4,6 @@ import { withoutRepeats } from '../../lib/std/without-repeats.ts';
 import { CONTROLLER_LEASE, CONTROLLER_REPORTER } from '../../pipeline/api/cluster-names.ts';
 import { API_VERSION, KIND_NAMES } from '../../pipeline/api/kind-names.ts';
 import { ApiContact } from '../../pipeline/kube/api-contact.ts';
-import { collectionAt } from '../../pipeline/kube/collection.ts';
 import { EventRecorder } from '../../pipeline/kube/event-recorder.ts';
 import { Informer } from '../../pipeline/kube/informer.ts';
 import { openKubeClient } from '../../pipeline/kube/kube-client.ts';
@@ -20,6 +19,7 @@ import { listenFailure, startServer, urlOf } from '../web/server.ts';
 import { StatusError } from '../web/status-error.ts';
 import type { ControllerContext } from './controller-context.ts';
 import { diagnosisDigest, leaseDigest, nodeDigest } from './digests.ts';
+import { followCollectionAt, unsyncedReason } from './follow-collection.ts';
 import { API_SILENT_MS } from './limits.ts';
 import { PARTS } from './parts.ts';
 
@@ -136,7 +136,7 @@ class Controller {
       metrics: new Map(),
       diagnoses: new Informer({
         digest: (object, before) => diagnosisDigest(object, before),
-        indexes: { node: ({ nodeName }) => nodeName, parent: ({ parentUid }) => parentUid },
+        indexes: { parent: ({ parentUid }) => parentUid },
       }),
       nodes: new Informer({ digest: nodeDigest }),
       leases: new Informer({ digest: leaseDigest }),
@@ -144,16 +144,16 @@ class Controller {
       now: () => new Date(),
       onMessage: this.#onMessage,
       queues: new Map(),
+      collections: new Map(),
       ...times,
     };
     this.#context = context;
-    const following = { stop, onError: this.#onMessage };
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     const diagnoses = `/apis/${API_VERSION}/${KIND_NAMES.Diagnosis.plural}`;
     const informing = [
-      context.diagnoses.run(collectionAt(client, diagnoses), following),
-      context.nodes.run(collectionAt(client, '/api/v1/nodes'), following),
-      context.leases.run(collectionAt(client, leases), following),
+      followCollectionAt(diagnoses, context.diagnoses, context),
+      followCollectionAt('/api/v1/nodes', context.nodes, context),
+      followCollectionAt(leases, context.leases, context),
     ];
     const synced = [context.diagnoses.synced, context.nodes.synced, context.leases.synced];
     await Promise.all(synced);
@@ -166,7 +166,8 @@ class Controller {
   #notReadyReason(): string | undefined {
     if (this.#stop.aborted) return 'the controller is shutting down';
     const silence = this.#contact.silence(API_SILENT_MS);
-    return silence === undefined ? undefined : `API server: ${silence}`;
+    if (silence !== undefined) return `API server: ${silence}`;
+    return unsyncedReason(this.#context?.collections ?? new Map(), performance.now());
   }
 
   #metricsText(): string {

@@ -1,5 +1,6 @@
 import { fieldAt, isObject, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { NODE_CONDITION, PARENT_LABEL } from '../../pipeline/api/cluster-names.ts';
+import { hasEnded } from '../../pipeline/api/has-ended.ts';
 import { API_VERSION } from '../../pipeline/api/kind-names.ts';
 import { MESSAGE_CHARACTERS_MAX } from './limits.ts';
 
@@ -24,7 +25,6 @@ export interface DiagnosisDigest {
   readonly result: string | undefined;
   readonly createdTime: string;
   readonly startTime: string | undefined;
-  readonly endTime: string | undefined;
   /** When it ended, on our own clock (`performance.now`). */
   readonly endedAtMs: number | undefined;
   /** Why it failed. */
@@ -67,18 +67,16 @@ export function diagnosisDigest(
     result: textAt(status, 'result'),
     createdTime: textAt(metadata, 'creationTimestamp') ?? '',
     startTime: textAt(status, 'startTime'),
-    endTime: textAt(status, 'endTime'),
     endedAtMs: hasEnded(phase) ? endedAtMs(metadata, status, before, now) : undefined,
     failure: message?.slice(0, MESSAGE_CHARACTERS_MAX),
     trueConditions: new Set(conditions.flatMap((each) => textAt(each, 'type') ?? [])),
   };
 }
 
-export function hasEnded(phase: string | undefined): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
-}
-
-/** One that we saw before it ended ends now; of another one its endTime says how long ago that was. */
+/**
+ * One that we saw before it ended ends now. Of another one its endTime says how long ago that was: leaders change
+ * more often than a TTL of days passes. A process that begins to lead with a clock that is ahead deletes it early.
+ */
 function endedAtMs(
   metadata: unknown,
   status: unknown,

@@ -23,5 +23,8 @@ export const POD_WAIT_MAX_MS = 30_000;
 /** Without an answer of the API server for so long this process is not ready. */
 export const API_SILENT_MS = 60_000;
 
+/** A collection that a leader could not list for so long makes it not ready. */
+export const UNSYNCED_MS = 60_000;
+
 /** How often the admission policies are read: without them no repair may begin. */
 export const RIGHTS_CHECK_MS = 30_000;

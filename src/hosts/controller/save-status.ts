@@ -1,10 +1,10 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../pipeline/api/diagnosis.ts';
-import { failedFor, withoutPlan } from '../../pipeline/graph/conditions.ts';
+import { hasEnded } from '../../pipeline/api/has-ended.ts';
+import { failedFor, settled } from '../../pipeline/graph/conditions.ts';
 import { withResult } from '../../pipeline/graph/result-of.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from './controller-context.ts';
-import { hasEnded } from './digests.ts';
 
 type SaveContext = Pick<ControllerContext, 'store' | 'events' | 'now' | 'onMessage'>;
 
@@ -32,7 +32,7 @@ export async function saveStatus(
   const { store, now } = context;
   const { metadata, spec } = object;
   const whole = (given: DiagnosisStatus) => {
-    const status = withoutPlan(given, spec as DiagnosisSpec, now());
+    const status = hasEnded(given.phase) ? settled(given, spec as DiagnosisSpec, now()) : given;
     const observedGeneration = metadata.generation;
     return { ...object, status: withResult(spec, { ...status, observedGeneration }) };
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, textAt } from '../../lib/std/json.ts';
+import { hasEnded } from '../../pipeline/api/has-ended.ts';
 import { API_VERSION } from '../../pipeline/api/kinds.ts';
 import { settleOperationSet } from '../../pipeline/store/operation-set-status.ts';
 import type { NewObject, Store, StoredObject } from '../../pipeline/store/store.ts';
@@ -239,8 +240,7 @@ function lateChanges(
   { kind, spec: before, status }: Pick<StoredObject, 'kind' | 'spec' | 'status'>,
   spec: StoredObject['spec'],
 ): readonly string[] {
-  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  if (kind !== 'Diagnosis' || !hasEnded) return [];
+  if (kind !== 'Diagnosis' || !hasEnded(status?.phase)) return [];
   const fields = new Set([...Object.keys(before), ...Object.keys(spec)]);
   return [...fields].filter(
     (field) => !EFFECTIVE.has(field) && !isDeepStrictEqual(before[field], spec[field]),

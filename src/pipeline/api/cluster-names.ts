@@ -60,12 +60,15 @@ export const AUTHOR_POLICY = 'kubediag-diagnoses';
 /** Of a namespace whose pods may read the metrics of the controller. */
 export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';
 
+/** Of a ValidatingAdmissionPolicy: the controller sees by it whether somebody has changed the policy. */
+export const POLICY_HASH = 'diagnosis.kubediag.org/policy-hash';
+
 /** The ValidatingAdmissionPolicies of deploy/kubediag.yaml; the binding of each has its name. */
 export const ADMISSION_POLICIES: readonly string[] = [
   ...['diagnoses', 'nodereports', 'leases', 'nodes', 'events'].map(
     (at) => `${AGENT_ACCOUNT}-${at}`,
   ),
-  ...['diagnoses', 'operations', 'leases', 'nodes', 'cordons', 'pods', 'events'].map(
+  ...['diagnoses', 'operations', 'built-ins', 'leases', 'nodes', 'cordons', 'pods', 'events'].map(
     (at) => `${CONTROLLER_ACCOUNT}-${at}`,
   ),
   AUTHOR_POLICY,

@@ -185,7 +185,14 @@ export const CONDITION_REASONS = {
     type: 'WaitingForRecovery',
     message:
       'This API server does not enforce the rights of KubeDiag: NAME; to repair nevertheless, set spec.withoutAdmissionPolicies of RecoveryPolicy default to Allow',
-    means: 'The API server is older than v1.32, or an admission policy of KubeDiag is missing.',
+    means:
+      'The API server has no admission policies, which v1.30 and newer have, or one of KubeDiag is missing. A step that repairs is refused.',
+  },
+  RightsNotChecked: {
+    type: 'WaitingForRecovery',
+    message:
+      'Nobody knows whether this API server enforces the rights of KubeDiag: NAME; check that the controller runs',
+    means: 'No controller has checked the admission policies yet, or it cannot read them.',
   },
   NoRecoverySlot: {
     type: 'WaitingForRecovery',

@@ -96,7 +96,7 @@ export const recoveryPolicySpec = ruled(
     withoutAdmissionPolicies: z
       .enum(['Allow', 'Deny'])
       .describe(
-        'Whether nodes are repaired although this API server does not enforce the rights of KubeDiag, because it is older than v1.32. Deny when absent.',
+        'Whether nodes are repaired although this API server does not enforce the rights of KubeDiag, because it has no admission policies, which v1.30 and newer have. Deny when absent.',
       )
       .exactOptional(),
   }),

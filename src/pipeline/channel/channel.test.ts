@@ -133,8 +133,10 @@ test('a step whose executor does not come back says that it may have acted', asy
   const path = socketPath();
   const agent = await agentAt(path);
   const stop = new AbortController();
-  const asked = agent.runStep(step({ restMs: 1_000 }));
-  const stopped = agent.runStep(step({ stop: stop.signal }));
+  const unanswered: string[] = [];
+  const named = (name: string) => ({ name, onUnanswered: () => unanswered.push(name) });
+  const asked = agent.runStep(step({ restMs: 1_000, ...named('late') }));
+  const stopped = agent.runStep(step({ stop: stop.signal, ...named('stopped') }));
   const raw = await rawExecutor(path);
   raw.socket.write(frameOf(HELLO));
   await expect.poll(() => raw.messages.length).toBe(2);
@@ -144,6 +146,12 @@ test('a step whose executor does not come back says that it may have acted', asy
   const todo = 'if it is a step that acts, it may have done so: run "kubediag journal" on the node';
   expect(await stopped).toEqual({ succeeded: false, message: `stopped; ${todo}` });
   expect(await asked).toMatchObject({ message: /does not answer: .*; if it is a step that acts/ });
+  expect(unanswered).toEqual(['stopped', 'late']);
+  const neverSent = await agent.runStep(step({ restMs: 1, ...named('never sent') }));
+  expect(neverSent).toMatchObject({ message: /does not answer/ });
+  executorAt(path);
+  await agent.runStep(step(named('answered')));
+  expect(unanswered).toHaveLength(2);
 });
 
 test('a step that is sent again ends at its deadline, although the next executor has time left', async () => {

@@ -32,6 +32,7 @@ export function remoteExecutor(
       const why = whyNot(answer);
       if ('refused' in answer) return failedWith(why, undefined, 'Refused');
       if (!answer.wasSent) return failedWith(why);
+      step.onUnanswered?.();
       // An executor that comes back knows what it had done.
       const again = { stop, patienceMs: Math.min(ABSENT_MS, patienceMs) };
       const earlier = await earlierActions(purpose, again);

@@ -1,23 +1,18 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import { withReason } from '../graph/conditions.ts';
+import { hasEnded } from '../api/has-ended.ts';
+import { isTrue, withReason } from '../graph/conditions.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import type { StoredObject } from '../store/store.ts';
 import type { DriverContext } from './driver-context.ts';
 import { purposeOf } from './purpose.ts';
-import { hasEnded } from './time-left.ts';
 import { withRecord } from './with-record.ts';
 
 /**
  * Ended by a controller while its agent was lost, which may have changed the node meanwhile: the agent
  * adds its actions and takes the condition back.
  */
-export function isUnsettled(object: Pick<StoredObject, 'status'>): boolean {
-  const { conditions = [] } = (object.status ?? {}) as DiagnosisStatus;
-  return hasEnded(object) && conditions.some(isLost);
-}
-
-function isLost({ type, status }: { readonly type: string; readonly status: string }): boolean {
-  return type === 'AgentLost' && status === 'True';
+export function isUnsettled({ status = {} }: Pick<StoredObject, 'status'>): boolean {
+  return hasEnded(status.phase) && isTrue(status, 'AgentLost');
 }
 
 /**
@@ -50,6 +45,6 @@ export async function withMissingActions(
 
 /** The agent is here: it writes this itself, because a controller leaves what has ended. */
 export function withoutLost(status: DiagnosisStatus, nodeName: string, now: Date): DiagnosisStatus {
-  if (!status.conditions?.some(isLost)) return status;
+  if (!isTrue(status, 'AgentLost')) return status;
   return withReason(status, 'AgentReturned', now, nodeName, 'False');
 }

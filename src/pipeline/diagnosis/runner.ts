@@ -1,4 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import { hasEnded } from '../api/has-ended.ts';
 import { follow } from '../store/follow.ts';
 import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
 import type { ObjectEvent, ObjectKey, Selection, StoredObject } from '../store/store.ts';
@@ -8,7 +9,7 @@ import { driveDiagnosis } from './drive-diagnosis.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
 import { IN_FLIGHT_MAX, OVERDUE_MAX } from './limits.ts';
 import { isUnsettled } from './missing-actions.ts';
-import { hasEnded, overdueAt, retentionMs, timerMs } from './time-left.ts';
+import { overdueAt, retentionMs, timerMs } from './time-left.ts';
 import { failOnDefect, isUnobserved, observeEnded } from './write-status.ts';
 
 interface RunnerContext extends DriverContext {
@@ -136,7 +137,7 @@ export class Runner {
   #isConcerning(object: StoredObject): boolean {
     if (this.#entries.has(idOf(keyOf(object)))) return true;
     if (this.#isElsewhere(object)) return false;
-    if (!hasEnded(object) || isUnobserved(object) || isUnsettled(object)) return true;
+    if (!hasEnded(object.status?.phase) || isUnobserved(object) || isUnsettled(object)) return true;
     return this.#retentionMs(object) !== undefined;
   }
 
@@ -167,14 +168,14 @@ export class Runner {
     }
     this.#entries.set(id, entry);
     const { cancel } = object.spec as DiagnosisSpec;
-    const isOver = entry.uid !== uid || cancel || hasEnded(object);
+    const isOver = entry.uid !== uid || cancel || hasEnded(object.status?.phase);
     if (isOver) entry.running?.abort();
     entry.uid = uid;
     entry.overdueAt = overdueAt(object);
     const isOwnWrite = entry.written.delete(resourceVersion);
     if (entry.running && !isOwnWrite) entry.unseen.add(resourceVersion);
     if (entry.running) return;
-    if (hasEnded(object) && !isUnsettled(object)) this.#retainEnded(entry, object);
+    if (hasEnded(object.status?.phase) && !isUnsettled(object)) this.#retainEnded(entry, object);
     else if (!isOwnWrite || this.#queue.has(entry)) this.#enqueue(entry);
   }
 
@@ -183,7 +184,7 @@ export class Runner {
     const { resourceVersion } = object.metadata;
     const entry = this.#entries.get(idOf(keyOf(object)));
     if (entry && !entry.unseen.delete(resourceVersion)) entry.written.add(resourceVersion);
-    if (hasEnded(object)) this.#context.onEnded?.(object);
+    if (hasEnded(object.status?.phase)) this.#context.onEnded?.(object);
   }
 
   /** What a Diagnosis waits for may be there now; if not it waits on. */
@@ -281,7 +282,7 @@ export class Runner {
     const { store, shutdown } = this.#context;
     if (shutdown.aborted) return;
     const found = await retried(() => store.get(entry.key), this.#context);
-    if (!found.ok || !found.value || !hasEnded(found.value)) return;
+    if (!found.ok || !found.value || !hasEnded(found.value.status?.phase)) return;
     const ms = retentionMs(found.value, new Date());
     // Its TTL may have been extended.
     if (ms === undefined || ms > 1) {

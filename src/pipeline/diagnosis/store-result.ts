@@ -1,6 +1,6 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
-import { failedFor, withoutPlan, withoutWait } from '../graph/conditions.ts';
+import { failedFor, settled } from '../graph/conditions.ts';
 import type { GraphPath } from '../graph/paths.ts';
 import { withResult } from '../graph/result-of.ts';
 import { failedWith, type OperationResult } from '../steps/operation-result.ts';
@@ -102,7 +102,7 @@ async function afterResult(
   paths: readonly GraphPath[],
   { largeResults, howToFetch, now = () => new Date() }: DriverContext,
 ): Promise<DiagnosisStatus> {
-  const status = withoutWait(withoutPlan(before, spec as DiagnosisSpec, now()), now());
+  const status = settled(before, spec as DiagnosisSpec, now());
   const bounded = boundedResults(uid, status, result, howToFetch);
   const recorded = (earlier: DiagnosisStatus) =>
     withRecord(earlier, result.record, { uid, howToFetch });

@@ -48,8 +48,3 @@ export function retentionMs(object: StoredObject, now: Date): number | undefined
 export function timerMs(ms: number): number {
   return Math.min(Math.max(ms, 0) + 1, TIMER_MAX_MS);
 }
-
-export function hasEnded({ status }: Pick<StoredObject, 'status'>): boolean {
-  const { phase } = (status ?? {}) as DiagnosisStatus;
-  return phase === 'Succeeded' || phase === 'Failed';
-}

@@ -2,6 +2,7 @@ import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { defined } from '../../lib/std/defined.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { hasEnded } from '../api/has-ended.ts';
 import { CONDITION_REASONS } from '../api/reasons.ts';
 import { failedFor, isTrue, timeText, withReason } from '../graph/conditions.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
@@ -13,7 +14,6 @@ import { answerOf, retried, type StoreAnswer } from '../store/store-answer.ts';
 import type { StoreError } from '../store/store-error.ts';
 import { keyOf, nameOf } from '../store/stored-object.ts';
 import type { Driven, DriverContext } from './driver-context.ts';
-import { hasEnded } from './time-left.ts';
 
 /** Repeats a write while the error is temporary. */
 export async function written(
@@ -64,15 +64,15 @@ export async function failOnDefect(
   if (!found.ok) return { state: 'interrupted' };
   const object = found.value;
   if (object?.metadata.uid !== uid) return { state: 'gone' };
-  if (hasEnded(object)) return { state: 'ended', object };
+  if (hasEnded(object.status?.phase)) return { state: 'ended', object };
   const ended = await writeFailure(object, context, message);
   return ended.ok ? { state: 'ended', object: ended.value } : { state: 'interrupted' };
 }
 
 /** Changed after its end: a client may wait for its observedGeneration. */
 export function isUnobserved(object: StoredObject): boolean {
-  const { observedGeneration } = (object.status ?? {}) as DiagnosisStatus;
-  return hasEnded(object) && observedGeneration !== object.metadata.generation;
+  const { phase, observedGeneration } = (object.status ?? {}) as DiagnosisStatus;
+  return hasEnded(phase) && observedGeneration !== object.metadata.generation;
 }
 
 /** After a conflict the next event brings it here again. */

@@ -65,8 +65,12 @@ export function endedAs(
   return { ...rest, phase, endTime: timeText(now) };
 }
 
-/** The plan is settled when its step, or the Diagnosis, has ended. */
-export function withoutPlan(
+/** When its step, or the Diagnosis, has ended: it waits for nothing, not even for an approval. */
+export function settled(status: DiagnosisStatus, spec: DiagnosisSpec, now: Date): DiagnosisStatus {
+  return withoutWait(withoutPlan(status, spec, now), now);
+}
+
+function withoutPlan(
   status: DiagnosisStatus,
   { approvedPlan }: DiagnosisSpec,
   now: Date,
@@ -84,7 +88,7 @@ const WAITS: readonly ConditionReason[] = ['RecoveryNotBegun', 'ControllerStepOv
 export function withoutWait(status: DiagnosisStatus, now: Date): DiagnosisStatus {
   const isWaiting = (reason: ConditionReason) => isTrue(status, CONDITION_REASONS[reason].type);
   return WAITS.filter(isWaiting).reduce(
-    (settled, reason) => withReason(settled, reason, now, '', 'False'),
+    (current, reason) => withReason(current, reason, now, '', 'False'),
     status,
   );
 }

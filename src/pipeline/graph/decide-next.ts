@@ -1,8 +1,9 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { hasEnded } from '../api/has-ended.ts';
 import { namedPod, type PodReference, type SeenPod } from '../api/named-pod.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { afterStep, atStep } from './after-step.ts';
-import { failedFor, timeText, withoutPlan, withoutWait, withReason } from './conditions.ts';
+import { failedFor, settled, timeText, withReason } from './conditions.ts';
 import { leftOutOn, refusedTargets } from './left-out.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
@@ -49,7 +50,7 @@ export function decideNext(seen: SeenDiagnosis): Decision {
   if (decision.kind !== 'save' || decision.status === seen.status) return decision;
   // A new status replaces the step that waited.
   const { spec, now } = seen;
-  return { ...decision, status: withoutWait(withoutPlan(decision.status, spec, now), now) };
+  return { ...decision, status: settled(decision.status, spec, now) };
 }
 
 function decide(seen: SeenDiagnosis): Decision {
@@ -58,14 +59,30 @@ function decide(seen: SeenDiagnosis): Decision {
   return decideWithoutNode(seen) ?? decideStep(seen, waitedMs);
 }
 
+/** The status after all decisions that need no node, and whether one may go on with it. */
+export function statusWithoutNode({
+  spec,
+  status,
+  now,
+}: Pick<SeenDiagnosis, 'spec' | 'status' | 'now'>): {
+  readonly status: DiagnosisStatus;
+  readonly isReady: boolean;
+} {
+  for (let current = status; ; ) {
+    const decision = decideWithoutNode({ spec, status: current, now });
+    if (decision?.kind !== 'save') return { status: current, isReady: decision === undefined };
+    current = decision.status;
+  }
+}
+
 /** Its begin, its cancel and its deadline: no node is needed for them. Undefined: it may go on. */
-export function decideWithoutNode({
+function decideWithoutNode({
   spec,
   status,
   now,
 }: Pick<SeenDiagnosis, 'spec' | 'status' | 'now'>): Decision | undefined {
   const { phase = '', startTime } = status;
-  if (phase === 'Succeeded' || phase === 'Failed') return { kind: 'ended' };
+  if (hasEnded(phase)) return { kind: 'ended' };
   if (spec.cancel) return { kind: 'save', status: failedFor(status, 'DiagnosisCancelled', now) };
   if (phase === '' || startTime === undefined) {
     return { kind: 'save', status: { ...status, phase: 'Pending', startTime: timeText(now) } };

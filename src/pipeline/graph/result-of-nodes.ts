@@ -1,3 +1,4 @@
+import { hasEnded } from '../api/has-ended.ts';
 import type { DiagnosisResult } from '../api/results.ts';
 
 /** What the Diagnosis of one node has come to. */
@@ -35,7 +36,7 @@ export function nodeOutcome({
   readonly result: string | undefined;
 }): NodeOutcome {
   const known = MOST_URGENT_FIRST.find((each) => each === result);
-  if (phase === 'Succeeded' || phase === 'Failed') {
+  if (hasEnded(phase)) {
     const meant = known ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
     return { state: WITHOUT_ANSWER.includes(meant) ? 'failed' : 'succeeded', result: meant };
   }

@@ -21,13 +21,19 @@ export class Informer<D> {
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
   readonly #listeners = new Set<Listener<D>>();
   readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
 
   constructor(options: InformerOptions<D>) {
     this.#options = options;
     for (const name of Object.keys(options.indexes ?? {})) this.#indexes.set(name, new Map());
   }
 
-  /** Resolves when all objects were listed once. */
+  /** Whether all objects were listed once. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Resolves when all objects were listed once, and when it is stopped. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -79,6 +85,7 @@ export class Informer<D> {
       this.#put(key, this.#digest(key, object));
     }
     for (const key of [...this.#digests.keys()]) if (!seen.has(key)) this.#put(key, undefined);
+    this.#isSynced = true;
     this.#synced.resolve();
   }
 

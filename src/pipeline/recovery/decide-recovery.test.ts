@@ -44,7 +44,7 @@ test.each<[string, RecoveryPolicySpec, RecoveryPolicyStatus | undefined, typeof 
   ['without a status', {}, {}, [], 'RecoveryPolicyMissing'],
   ['without slots', {}, { observedGeneration: 2 }, [], 'RecoveryPolicyMissing'],
   ['paused', { paused: true }, OBSERVED, [], 'RecoveryPaused'],
-  ['without a word about rights', {}, { ...OBSERVED, conditions: [] }, [], 'RightsNotEnforced'],
+  ['without a word about rights', {}, { ...OBSERVED, conditions: [] }, [], 'RightsNotChecked'],
   [
     'with rights that nobody enforces',
     { withoutAdmissionPolicies: 'Deny' },
@@ -57,7 +57,7 @@ test.each<[string, RecoveryPolicySpec, RecoveryPolicyStatus | undefined, typeof 
     {},
     { ...OBSERVED, conditions: [{ type: 'RightsEnforced', status: 'Unknown' }] },
     [],
-    'RightsNotEnforced',
+    'RightsNotChecked',
   ],
   ['after three failures', {}, OBSERVED, three, 'RecoveryStopped'],
   ['after failures in the status', {}, { ...OBSERVED, failures: three }, [], 'RecoveryStopped'],

@@ -54,7 +54,8 @@ export function decideRecovery({
   if (spec.paused) return no('RecoveryPaused', 'default');
   const rights = status.conditions?.find(({ type }) => type === RIGHTS_ENFORCED);
   if (rights?.status !== 'True' && spec.withoutAdmissionPolicies !== 'Allow') {
-    return no('RightsNotEnforced', rights?.message || 'no controller has checked it yet');
+    const reason = rights?.status === 'False' ? 'RightsNotEnforced' : 'RightsNotChecked';
+    return no(reason, rights?.message || 'no controller has checked it yet');
   }
   const failures = failuresThatCount(spec, status.failures ?? [], slotFailures);
   const { stopAfterFailures = STOP_AFTER_FAILURES } = spec;
@@ -66,6 +67,15 @@ export function decideRecovery({
     return { ...no('OutsideMaintenanceWindow', windowText(changesAt, problems)), ...changes };
   }
   return { permitted: true, slots: usableSlots(policy, heldSlots), ...changes };
+}
+
+/**
+ * Why a step must not wait until it may repair: nobody has checked who asked for it, and nobody will. Such a
+ * Diagnosis would repair its node as soon as the rights of others are enforced.
+ */
+export function whyRefused(why: NotPermitted): string | undefined {
+  if (why.reason !== 'RightsNotEnforced') return undefined;
+  return `${messageFor(why)}, then create the Diagnosis again`;
 }
 
 function no(reason: ConditionReason, name: string): RecoveryDecision {

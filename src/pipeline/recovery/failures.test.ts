@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failuresIn, failuresThatCount, withFailures } from './failures.ts';
+import { failuresIn, failuresThatCount, notLaterThan, withFailures } from './failures.ts';
 
 function failure(uid: string, minute: number) {
   const time = `2026-01-05T11:${String(minute).padStart(2, '0')}:00Z`;
@@ -35,4 +35,10 @@ test('the latest failure of a Diagnosis counts, and only after the reset', () =>
     again,
   ]);
   expect(failuresThatCount({ failuresResetTime: 'soon' }, [other])).toEqual([other]);
+});
+
+test('a failure of the future counts from now on, so that the next reset reaches it', () => {
+  const now = new Date('2026-01-05T11:05:00.700Z');
+  const ahead = { ...failure('b', 0), time: '2099-01-01T00:00:00Z' };
+  expect(notLaterThan(now, [failure('a', 4), ahead])).toEqual([failure('a', 4), failure('b', 5)]);
 });

@@ -24,6 +24,26 @@ export function withFailures(
   return JSON.stringify(all.slice(-SLOT_FAILURES_MAX));
 }
 
+/** A node whose clock is ahead writes times that no reset reaches: those count from now on. */
+export function notLaterThan(
+  now: Date,
+  failures: readonly FailedRecovery[],
+): readonly FailedRecovery[] {
+  const time = timeText(now);
+  return failures.map((failure) =>
+    timeOf(failure) > now.getTime() ? { ...failure, time } : failure,
+  );
+}
+
+/** The time of a failure that happens now: after the last reset, also if the clock of the node is behind. */
+export function failureTime(
+  now: Date,
+  { failuresResetTime = '' }: Pick<RecoveryPolicySpec, 'failuresResetTime'>,
+): string {
+  const afterReset = Date.parse(failuresResetTime) + 1_000;
+  return timeText(new Date(Math.max(now.getTime(), afterReset || 0)));
+}
+
 /** The failures of several lists, each Diagnosis once with its latest, latest last. */
 function mergedFailures(lists: readonly (readonly FailedRecovery[])[]): readonly FailedRecovery[] {
   const byUid = new Map<string, FailedRecovery>();
@@ -48,4 +68,9 @@ export function failuresThatCount(
 function timeOf({ time }: FailedRecovery): number {
   const at = Date.parse(time);
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
+}
+
+// 2026-01-05T01:00:00Z
+function timeText(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}Z`;
 }

@@ -6,6 +6,7 @@ import { type AgentRole, deployedProcesses } from '../deployed-processes.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
 import { type CutWay, cutOff } from './cut-network.ts';
 import { CLOCK_MS, type ClockOf, setClock } from './fake-clocks.ts';
+import { withFullEtcd } from './full-etcd.ts';
 import { leaderOf } from './leader.ts';
 
 /** What is killed comes back after a second at most, as by systemd. */
@@ -13,6 +14,7 @@ const AWAY_MS = 1_000;
 /** What stops goes on after so long; a container that does not answer for longer is restarted. */
 const STOPPED_MS = 6_000;
 const CUT_MS = 10_000;
+const FULL_MS = 10_000;
 const OFFSETS = ['+2h', '-2h', '+2d', '-10m'];
 const WAYS: readonly CutWay[] = ['both ways', 'to the API server', 'from the API server'];
 
@@ -53,8 +55,20 @@ export function allStrikes(context: StrikeContext): readonly Strike[] {
     ...(['kube-apiserver', 'etcd'] as const).flatMap((name) =>
       ofPart(context, context.cluster.parts[name], name),
     ),
+    ofFullEtcd(context),
     ...ofLeader(context),
   ];
+}
+
+function ofFullEtcd({ cluster, random }: StrikeContext): Strike {
+  return {
+    name: 'etcd full',
+    strike: async () => {
+      const forMs = Math.round(random() * FULL_MS);
+      await withFullEtcd(cluster, forMs);
+      return `for ${forMs} ms`;
+    },
+  };
 }
 
 /** Of the two controllers, one leads. */

@@ -19,3 +19,6 @@ export const WINDOW_SPREAD_MS = 10_000;
  * begins again before that, and goes on with it.
  */
 export const UNUSED_MS = 10_000;
+
+/** A write without an answer may happen as late as this: then the API server gives up a request. */
+export const LATE_WRITE_MS = 60_000;

@@ -2,11 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/recovery-objects.ts';
 import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
-import { fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
+import {
+  fleetNode,
+  OTHER_FAULT,
+  OTHER_PATH,
+  repairStep,
+} from '../../../../test/synthetic-fleet.ts';
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import type { RecoveryPolicySpec } from '../../../pipeline/api/recovery-policy.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
 import type { RunStep, StepToRun } from '../../../pipeline/steps/step-to-run.ts';
+import { StoreError } from '../../../pipeline/store/store-error.ts';
 
 const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
@@ -34,6 +40,11 @@ function holders(api: SyntheticApiServer): readonly (string | undefined)[] {
   return [...api.objects]
     .filter(([path]) => path.startsWith(LEASES))
     .map(([, lease]) => textAt(lease, 'spec', 'holderIdentity'));
+}
+
+function hold(api: SyntheticApiServer, slot: number, holderIdentity: string): void {
+  const path = `${LEASES}/kubediag-recovery-${slot}`;
+  api.put(path, { ...api.objects.get(path), spec: { holderIdentity } });
 }
 
 function failures(api: SyntheticApiServer, slot = 0): unknown {
@@ -91,8 +102,8 @@ test('waiting steps of a node share one request', async () => {
     requests += 1;
   };
   await Promise.all(['a', 'b', 'c'].map((name) => node.step(repairStep('web-2', {}, { name }))));
-  // Three policies at the same time, and one list.
-  expect(requests).toBeLessThanOrEqual(4);
+  // One policy, and one list.
+  expect(requests).toBeLessThanOrEqual(2);
   requests = 0;
   expect(await node.step(repairStep('web-2', {}, { name: 'd' }))).toHaveProperty('notNow');
   expect(requests).toBe(0);
@@ -173,8 +184,7 @@ test('a failed renewal ends nothing, and a slot that another node holds ends the
   await expect.poll(() => node.messages.length).toBeGreaterThan(0);
   api.isDown = false;
   expect(await Promise.race([repairing, sleep(100)])).toBeUndefined();
-  const [path = '', lease] = [...api.objects].find(([at]) => at.startsWith(LEASES)) ?? [];
-  api.put(path, { ...lease, spec: { holderIdentity: 'web-9' } });
+  hold(api, 0, 'web-9');
   expect(await repairing).toEqual(DONE);
   // It is not ours any more.
   expect(holders(api)).toEqual(['web-9']);
@@ -196,8 +206,7 @@ test('a release that fails is done later', async () => {
 
 test('at its start an agent releases the slot of its node, once the journal is settled', async () => {
   const api = apiServer(2);
-  const path = `${LEASES}/kubediag-recovery-1`;
-  api.put(path, { ...api.objects.get(path), spec: { holderIdentity: 'web-1' } });
+  hold(api, 1, 'web-1');
   let isSettled = false;
   const settle = async () =>
     isSettled
@@ -216,8 +225,7 @@ test('at its start an agent releases the slot of its node, once the journal is s
 
 test('a step that was interrupted goes on with the slot of its node, also while the policy is paused', async () => {
   const api = apiServer(1, { paused: true });
-  const path = `${LEASES}/kubediag-recovery-0`;
-  api.put(path, { ...api.objects.get(path), spec: { holderIdentity: 'web-1' } });
+  hold(api, 0, 'web-1');
   const fresh = fleetNode(api, 'web-1', { run: async () => DONE });
   expect(await fresh.step(repairStep('web-1'))).toMatchObject({
     notNow: { reason: 'RecoveryPaused' },
@@ -226,4 +234,149 @@ test('a step that was interrupted goes on with the slot of its node, also while 
   const interrupted = fleetNode(api, 'web-1', { run: async () => DONE, hasBegun: true });
   expect(await interrupted.step(repairStep('web-1'))).toEqual(DONE);
   expect(holders(api)).toEqual(['']);
+});
+
+test('a step goes on only if the executor says that it has begun: unknown waits', async () => {
+  const api = apiServer(1, { paused: true });
+  hold(api, 0, 'web-1');
+  let hasRun = false;
+  const run = async () => {
+    hasRun = true;
+    return DONE;
+  };
+  const node = fleetNode(api, 'web-1', { run, hasBegun: 'unknown' });
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: { reason: 'RecoveryPaused' },
+    againMs: expect.any(Number),
+  });
+  expect(hasRun).toBe(false);
+});
+
+test('a slot is not released while the executor may still run the step', async () => {
+  const api = apiServer(1);
+  let isSettled = false;
+  let settles = 0;
+  const settle = async () => {
+    settles += 1;
+    return isSettled
+      ? { isSettled: true as const }
+      : { isSettled: false as const, why: 'somebody repairs' };
+  };
+  const outcomes: readonly [OperationResult, boolean][] = [
+    [NO_EFFECT, false],
+    [DONE, true],
+  ];
+  const left = outcomes.values();
+  const run: RunStep = async ({ onUnanswered }) => {
+    const [outcome, isAnswered] = left.next().value ?? [DONE, true];
+    if (!isAnswered) onUnanswered?.();
+    return outcome;
+  };
+  const node = fleetNode(api, 'web-1', { run, settle, slots: { unusedMs: 10 } });
+  expect(await node.step(repairStep('web-1'))).toEqual(NO_EFFECT);
+  expect(holders(api)).toEqual(['web-1']);
+  // Other nodes know of it meanwhile.
+  expect(failures(api)).toMatchObject([{ nodeName: 'web-1' }]);
+  // Another step of the node uses the slot, and does not release it either.
+  expect(await node.step(repairStep('web-1', {}, { name: 'b' }))).toEqual(DONE);
+  const before = settles;
+  await expect.poll(() => settles).toBeGreaterThan(before);
+  expect(holders(api)).toEqual(['web-1']);
+  isSettled = true;
+  await expect.poll(() => holders(api)).toEqual(['']);
+  // It is released at once again, and nobody is asked for it.
+  const asked = settles;
+  expect(await node.step(repairStep('web-1', {}, { name: 'c' }))).toEqual(DONE);
+  expect(holders(api)).toEqual(['']);
+  expect(settles).toBe(asked);
+});
+
+test('a step is decided with the policy as it is then, not as it was while others waited', async () => {
+  const api = apiServer(1, { paused: true, faults: [{ name: OTHER_FAULT, recovery: 'Never' }] });
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  const other = repairStep('web-1', {}, { name: 'b', path: OTHER_PATH });
+  expect(await node.step(repairStep('web-1'))).toHaveProperty('notNow');
+  expect(await node.step(other)).toMatchObject({ reason: 'Refused' });
+  permit(api, 1, {});
+  expect(await node.step(other)).toEqual(DONE);
+});
+
+test('a step whose turn comes after a change of the policy is decided with the new one', async () => {
+  const api = apiServer(1);
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  let isPaused = false;
+  api.onRequest = ({ method, path }) => {
+    if (method !== 'GET' || path !== LEASES || isPaused) return;
+    isPaused = true;
+    permit(api, 1, { paused: true });
+  };
+  const [first, second] = await Promise.all(
+    ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name }))),
+  );
+  expect(first).toEqual(DONE);
+  expect(second).toMatchObject({ notNow: { reason: 'RecoveryPaused' } });
+});
+
+test('a failure of a node whose clock is behind is after the last reset', async () => {
+  const api = apiServer(1, { failuresResetTime: '2099-01-01T00:00:00Z' });
+  const node = fleetNode(api, 'web-1', { run: async () => NO_EFFECT });
+  await node.step(repairStep('web-1'));
+  expect(failures(api)).toMatchObject([{ time: '2099-01-01T00:00:01Z' }]);
+});
+
+test('a slot that a write without an answer takes late is released', async () => {
+  const api = apiServer(1);
+  let late: object | undefined;
+  let lists = 0;
+  api.onRequest = ({ method, path, body }) => {
+    if (method === 'GET' && path === LEASES) lists += 1;
+    if (method !== 'PUT' || late) return;
+    late = body as object;
+    throw new StoreError('ServiceUnavailable', 'no answer');
+  };
+  const node = fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs: 10 } });
+  expect(await node.step(repairStep('web-1'))).toHaveProperty('notNow');
+  // The agent has seen that it holds none.
+  const before = lists;
+  await expect.poll(() => lists).toBeGreaterThan(before + 2);
+  api.put(`${LEASES}/kubediag-recovery-0`, late ?? {});
+  expect(holders(api)).toEqual(['web-1']);
+  await expect.poll(() => holders(api)).toEqual(['']);
+});
+
+test('an agent that holds no slot looks for one once, if all its writes were answered', async () => {
+  const api = apiServer(1);
+  let lists = 0;
+  api.onRequest = ({ method, path }) => {
+    if (method === 'GET' && path === LEASES) lists += 1;
+  };
+  fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs: 5 } });
+  await expect.poll(() => lists).toBe(2);
+  await sleep(50);
+  expect(lists).toBe(2);
+});
+
+test('a step after a lost slot gets one of its own, which is renewed', async () => {
+  const api = apiServer(1);
+  const gates = [gate(), gate()];
+  const stops: AbortSignal[] = [];
+  const run: RunStep = (step) => {
+    stops.push(step.stop);
+    return gates[stops.length - 1]?.run(step) ?? Promise.resolve(DONE);
+  };
+  const node = fleetNode(api, 'web-1', { run, slots: { renewMs: 5 } });
+  const first = node.step(repairStep('web-1', {}, { name: 'a' }));
+  await gates[0]?.begun;
+  hold(api, 0, 'web-9');
+  await expect.poll(() => stops[0]?.aborted).toBe(true);
+  hold(api, 0, '');
+  // The first finishes its action meanwhile.
+  const second = node.step(repairStep('web-1', {}, { name: 'b' }));
+  await gates[1]?.begun;
+  expect(stops[1]?.aborted).toBe(false);
+  expect(holders(api)).toEqual(['web-1']);
+  hold(api, 0, 'web-9');
+  await expect.poll(() => stops[1]?.aborted).toBe(true);
+  for (const { end } of gates) end(DONE);
+  await Promise.all([first, second]);
 });

@@ -7,9 +7,10 @@ import { decideRecovery, type NotPermitted } from '../../../pipeline/recovery/de
 import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
-import { answerOf, type StoreAnswer } from '../../../pipeline/store/store-answer.ts';
-import { nextAskMs } from './ask-again.ts';
-import { ASK_FORGET_MS, SLOT_RENEW_MS, UNUSED_MS } from './limits.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
+import type { nextAskMs } from './ask-again.ts';
+import { LATE_WRITE_MS, SLOT_RENEW_MS, UNUSED_MS } from './limits.ts';
+import { SharedWait } from './shared-wait.ts';
 import { type SlotLease, SlotLeases } from './slot-leases.ts';
 
 export interface RecoverySlotsOptions {
@@ -23,8 +24,16 @@ export interface RecoverySlotsOptions {
   readonly stop: AbortSignal;
   readonly renewMs?: number;
   readonly unusedMs?: number;
+  readonly lateWriteMs?: number;
   readonly askAgainMs?: typeof nextAskMs;
   readonly now?: () => Date;
+}
+
+export interface SlotRequest {
+  /** Whether the step acts under this policy; otherwise it needs no slot. */
+  readonly needsSlot: (policy: UsablePolicy) => boolean;
+  /** Whether the executor says that the step has begun to act. Unknown is no. */
+  readonly hasBegun: () => Promise<boolean>;
 }
 
 /** A step may repair until it has called `end`. */
@@ -33,9 +42,23 @@ export interface Turn {
   readonly lease: string;
   /** Aborted if another node holds the Lease: no further action may begin. */
   readonly lost: AbortSignal;
-  /** After the check afterwards; with what failed, if it did. */
-  readonly end: (failure: FailedRecovery | undefined) => Promise<void>;
+  readonly end: (end: StepEnd) => Promise<void>;
 }
+
+/** After the check afterwards. */
+export interface StepEnd {
+  readonly failure?: FailedRecovery | undefined;
+  /** False: the executor had the step, and has not said how it ended. It may still act. */
+  readonly isAnswered: boolean;
+}
+
+/** The policy that was decided with, and the slot, if the step needs one. */
+export interface Permission {
+  readonly policy: UsablePolicy;
+  readonly turn?: Turn;
+}
+
+type UsablePolicy = SeenPolicy & { readonly state: 'usable' };
 
 interface Held {
   readonly name: string;
@@ -52,21 +75,22 @@ export class RecoverySlots {
   readonly #leases: SlotLeases;
   /** Reads and writes follow one another. */
   readonly #inTurn = new Semaphore(1);
+  readonly #wait: SharedWait;
   #held: Held | undefined;
   #users = 0;
   /** Not written to a Lease yet. */
   readonly #failures = new Map<string, FailedRecovery>();
   /** This node may hold a slot that no step uses: after a start, a lost answer or a failed release. */
   #mayHoldUnused = true;
-  /** The last answer, for other steps that wait for the same. */
-  #delay:
-    | { readonly policy: SeenPolicy; readonly why: NotPermitted; readonly until: number }
-    | undefined;
-  #asked = { count: 0, at: 0 };
+  /** When a slot was last asked for without an answer (`performance.now`). */
+  #unansweredAt = Number.NEGATIVE_INFINITY;
+  /** Steps that the executor may still run, although they have ended here. Until the journal is settled. */
+  #unsettledSteps = 0;
 
   constructor(options: RecoverySlotsOptions) {
     this.#options = options;
     this.#leases = new SlotLeases(options);
+    this.#wait = new SharedWait(options.askAgainMs);
   }
 
   /** The executor is there again: what the last one left may be settled now. */
@@ -74,29 +98,28 @@ export class RecoverySlots {
     this.#mayHoldUnused = true;
   }
 
-  /** The policy as it is now. It is read again when the waiting agent asks again. */
-  async policy(): Promise<SeenPolicy> {
-    const { policy } = this.#waiting() ?? {};
-    if (policy) return policy;
-    const answer = await answerOf(this.#leases.policy());
-    if (answer.ok) return answer.value;
-    const why = `the API server does not answer the agent (${answer.error.reason})`;
-    return { state: 'unusable', why };
-  }
-
   /**
-   * A slot for a step, or why it has to wait. A step that had begun to repair before it was interrupted goes
-   * on with the slot that its node holds, whatever the policy says by now.
+   * A slot for a step that needs one, or why it has to wait. The policy is read for each decision. A step that
+   * had begun to act before it was interrupted goes on with the slot that its node holds, whatever the
+   * policy says by now.
    */
-  begin(policy: SeenPolicy, hasBegun: () => Promise<boolean>): Promise<Turn | StepDelay> {
+  begin({ needsSlot, hasBegun }: SlotRequest): Promise<Permission | StepDelay> {
     return this.#inTurn.run(async () => {
-      const waiting = this.#waiting();
-      if (waiting) return delayFor(waiting.why, waiting.until - performance.now());
+      const waiting = this.#wait.current();
+      if (waiting?.policy.state === 'unusable' || (waiting && needsSlot(waiting.policy))) {
+        return waiting.delay;
+      }
+      const policy = await this.#leases.policy();
       const now = this.#now();
+      const wait = (why: Parameters<SharedWait['begin']>[1]) => this.#wait.begin(policy, why, now);
+      if (policy.state === 'unusable') return wait(missing(policy.why));
+      if (!needsSlot(policy)) return { policy };
       const first = decideRecovery({ policy, slotFailures: [], now });
-      if (!first.permitted && !this.#mayHoldUnused) return this.#wait(policy, first);
+      if (!first.permitted && !this.#mayHoldUnused) return wait(first);
       const listed = await answerOf(this.#leases.list());
-      if (!listed.ok) return this.#wait(policy, unreadable(listed));
+      if (!listed.ok) {
+        return wait(missing(`the agent cannot list the Leases for it (${listed.error.reason})`));
+      }
       const slots = listed.value;
       const slotFailures = [...slots.flatMap((slot) => slot.failures), ...this.#failures.values()];
       const heldSlots = slots.filter(({ holder }) => holder !== '').map(({ number }) => number);
@@ -104,13 +127,16 @@ export class RecoverySlots {
       const mine = slots.filter(({ holder }) => holder === this.#options.nodeName);
       if (!decision.permitted) {
         const goesOn = mine.length > 0 && (await hasBegun());
-        return (goesOn && (await this.#take(mine))) || this.#wait(policy, decision);
+        const turn = goesOn ? await this.#take(mine) : undefined;
+        return turn ? { policy, turn } : wait(decision);
       }
-      if (slots.length === 0) return this.#wait(policy, WITHOUT_LEASES);
+      if (slots.length === 0)
+        return wait(missing('no controller has created the Leases for it yet'));
       const free = slots.filter(({ number, holder }) => number < decision.slots && holder === '');
       const own = this.#goOnWith(mine, decision.slots);
       const turn = await this.#take(own.length > 0 ? own : shuffled(free));
-      return turn ?? this.#wait(policy, allTaken(Math.max(heldSlots.length, decision.slots)));
+      if (turn) return { policy, turn };
+      return wait(allTaken(Math.max(heldSlots.length, decision.slots)));
     });
   }
 
@@ -127,21 +153,6 @@ export class RecoverySlots {
     return this.#options.now?.() ?? new Date();
   }
 
-  #waiting() {
-    return this.#delay && this.#delay.until > performance.now() ? this.#delay : undefined;
-  }
-
-  #wait(policy: SeenPolicy, why: NotPermitted & { readonly changesAt?: Date }): StepDelay {
-    const at = performance.now();
-    const isOld = at - this.#asked.at > ASK_FORGET_MS;
-    const count = isOld ? 0 : this.#asked.count;
-    this.#asked = { count: count + 1, at };
-    const { askAgainMs = nextAskMs } = this.#options;
-    const againMs = askAgainMs(count, why.changesAt, this.#now());
-    this.#delay = { policy, why, until: at + againMs };
-    return delayFor(why, againMs);
-  }
-
   /** The slot that its steps use, or one that an earlier agent left and that is still permitted. */
   #goOnWith(mine: readonly SlotLease[], slots: number): readonly SlotLease[] {
     const used = this.#users > 0 ? mine.filter(({ name }) => name === this.#held?.name) : [];
@@ -151,10 +162,12 @@ export class RecoverySlots {
   /** One of these slots, if this node gets one. */
   async #take(slots: readonly SlotLease[]): Promise<Turn | undefined> {
     for (const slot of slots) {
-      const held = this.#held?.name === slot.name ? this.#held : this.#heldFrom(slot);
+      const isUsed = this.#held?.name === slot.name && !this.#held.lost.signal.aborted;
+      const held = isUsed && this.#held ? this.#held : this.#heldFrom(slot);
       const answer = await answerOf(held.lease.hold());
       if (!answer.ok) {
-        // It may have happened.
+        // It may have happened, or happen later.
+        this.#unansweredAt = performance.now();
         this.#mayHoldUnused = true;
         this.#options.onMessage(`Lease ${slot.name}: ${answer.error.message}`);
         return undefined;
@@ -170,15 +183,14 @@ export class RecoverySlots {
   }
 
   #turn(held: Held): Turn {
-    if (this.#held && this.#held !== held) this.#mayHoldUnused = true;
+    const before = this.#held;
+    if (before && before !== held) this.#mayHoldUnused = true;
     this.#held = held;
     this.#users += 1;
     this.#failures.clear();
-    this.#delay = undefined;
-    this.#asked = { count: 0, at: 0 };
-    if (this.#users === 1) void this.#renew(held);
-    const end = async (failure: FailedRecovery | undefined) =>
-      this.#inTurn.run(() => this.#end(failure));
+    this.#wait.end();
+    if (before !== held) void this.#renew(held);
+    const end = async (ending: StepEnd) => this.#inTurn.run(() => this.#end(ending));
     return { lease: held.name, lost: held.lost.signal, end };
   }
 
@@ -213,15 +225,19 @@ export class RecoverySlots {
     held.lost.abort(new Error(why));
   }
 
-  async #end(failure: FailedRecovery | undefined): Promise<void> {
+  async #end({ failure, isAnswered }: StepEnd): Promise<void> {
     this.#users -= 1;
     if (failure) this.#failures.set(failure.uid, failure);
+    if (!isAnswered) this.#unsettledSteps += 1;
     const held = this.#held;
     if (!held) return;
-    if (this.#users > 0) {
+    if (this.#users > 0 || this.#unsettledSteps > 0) {
       // The others know of it at once.
       const answer = failure ? await answerOf(held.lease.hold()) : undefined;
       if (answer?.ok && answer.value) this.#failures.clear();
+      if (this.#users > 0) return;
+      this.#held = undefined;
+      this.#mayHoldUnused = true;
       return;
     }
     this.#held = undefined;
@@ -240,6 +256,7 @@ export class RecoverySlots {
     };
     const first = await answerOf(mine());
     if (!first.ok) return;
+    const unsettledSteps = this.#unsettledSteps;
     if (first.value.length > 0) {
       const settled = await settle();
       if (!settled.isSettled) {
@@ -248,8 +265,11 @@ export class RecoverySlots {
         return;
       }
     }
+    // Not those that have ended meanwhile. Without a slot a person has released it.
+    this.#unsettledSteps -= unsettledSteps;
     await this.#inTurn.run(async () => {
-      if (this.#users > 0) return;
+      if (this.#users > 0 || this.#unsettledSteps > 0) return;
+      const listedAt = performance.now();
       const now = await answerOf(mine());
       if (!now.ok) return;
       for (const slot of now.value) {
@@ -258,28 +278,19 @@ export class RecoverySlots {
         if (answer.value) this.#failures.clear();
         onMessage(`Lease ${slot.name}: released, no step uses it`);
       }
-      this.#mayHoldUnused = false;
+      const { lateWriteMs = LATE_WRITE_MS } = this.#options;
+      this.#mayHoldUnused = listedAt - this.#unansweredAt < lateWriteMs;
     });
   }
 }
 
-const WITHOUT_LEASES: NotPermitted = {
-  reason: 'RecoveryPolicyMissing',
-  name: 'no controller has created the Leases for it yet',
-};
-
-function unreadable(answer: StoreAnswer<unknown> & { readonly ok: false }): NotPermitted {
-  const name = `the agent cannot list the Leases for it (${answer.error.reason})`;
+function missing(name: string): NotPermitted {
   return { reason: 'RecoveryPolicyMissing', name };
 }
 
 function allTaken(slots: number): NotPermitted {
   const name = slots === 1 ? '1 node is in recovery' : `${slots} nodes are in recovery`;
   return { reason: 'NoRecoverySlot', name };
-}
-
-function delayFor({ reason, name }: NotPermitted, againMs: number): StepDelay {
-  return { notNow: { reason, name }, againMs: Math.max(againMs, 1) };
 }
 
 /** Agents that try in the same order get in each other's way. */

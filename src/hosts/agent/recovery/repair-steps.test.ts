@@ -8,18 +8,26 @@ import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
 const DONE = { succeeded: true, results: {} } as const;
 const PLAN = { planned: [] };
 
+interface OutcomeOptions {
+  readonly policy?: boolean;
+  readonly fault?: RecoveryMode;
+  /** Of the condition RightsEnforced. */
+  readonly rights?: 'True' | 'False' | 'Unknown';
+}
+
 /** What becomes of a step, and how often its node was asked to run it. */
 async function outcomeOf(
   step: StepToRun,
-  { policy = true, fault }: { readonly policy?: boolean; readonly fault?: RecoveryMode } = {},
+  { policy = true, fault, rights = 'True' }: OutcomeOptions = {},
 ) {
   const api = new SyntheticApiServer();
   if (policy) {
     const faults = fault ? [{ name: FAULT, recovery: fault }] : [];
     const object = recoveryPolicy({ faults });
     const metadata = { ...object.metadata, generation: 1 };
+    const conditions = [{ type: 'RightsEnforced', status: rights, message: 'some reason' }];
     api.put('/apis/diagnosis.kubediag.org/v1/recoverypolicies/default', {
-      ...{ ...object, metadata, status: observedPolicy(1, 1) },
+      ...{ ...object, metadata, status: { ...observedPolicy(1, 1), conditions } },
     });
   }
   for (const lease of slotLeases(1)) {
@@ -105,6 +113,19 @@ test('a fault that the policy forbids to repair is refused by its name', async (
     ),
   });
   expect(modes).toEqual([]);
+});
+
+test('nobody has checked who asks for a repair: it is refused, and waits only while that is not known', async () => {
+  const unenforced = await outcomeOf(repairStep('web-1'), { rights: 'False' });
+  expect(unenforced.outcome).toMatchObject({
+    reason: 'Refused',
+    message: expect.stringMatching(
+      /^refused: .*: some reason; .*[.]withoutAdmissionPolicies .*, then create the Diagnosis again$/,
+    ),
+  });
+  expect(unenforced.modes).toEqual([]);
+  const unknown = await outcomeOf(repairStep('web-1'), { rights: 'Unknown' });
+  expect(unknown.outcome).toMatchObject({ notNow: { reason: 'RightsNotChecked' } });
 });
 
 test('a step whose run throws releases its slot', async () => {

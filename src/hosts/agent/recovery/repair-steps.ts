@@ -1,6 +1,8 @@
 import type { Processor } from '../../../pipeline/api/processor-of.ts';
 import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
 import type { Executor } from '../../../pipeline/channel/executor.ts';
+import { whyRefused } from '../../../pipeline/recovery/decide-recovery.ts';
+import { failureTime } from '../../../pipeline/recovery/failures.ts';
 import { modeFor } from '../../../pipeline/recovery/mode-for.ts';
 import { failedWith, refusedWith } from '../../../pipeline/steps/operation-result.ts';
 import { mayAct } from '../../../pipeline/steps/plan.ts';
@@ -8,15 +10,14 @@ import { isOwnPath } from '../../../pipeline/steps/run-server.ts';
 import {
   type RunStep,
   type RunStepWhenDue,
-  type StepDelay,
   type StepOutcome,
   type StepToRun,
   stopWithin,
 } from '../../../pipeline/steps/step-to-run.ts';
-import type { RecoverySlots } from './recovery-slots.ts';
+import type { Permission, RecoverySlots } from './recovery-slots.ts';
 
 export interface RepairStepsOptions {
-  readonly slots: Pick<RecoverySlots, 'policy' | 'begin'>;
+  readonly slots: Pick<RecoverySlots, 'begin'>;
   readonly repairs: Executor['repairs'];
   readonly earlierActionsFor: Executor['earlierActionsFor'];
   readonly now?: () => Date;
@@ -33,16 +34,27 @@ export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepW
     if (typeof fault !== 'string') return failedWith(fault.why);
     const { spec, status } = step.diagnosis;
     if (spec.dryRun || spec.recovery === 'Never') return run(step);
-    const policy = await options.slots.policy();
-    if (policy.state === 'unusable') return repaired(run, step, policy, options);
+    const permission = await options.slots.begin({
+      needsSlot: (seen) =>
+        mayAct({ ...spec, recovery: modeFor(seen.spec, fault, spec.recovery) }, status),
+      hasBegun: async () => {
+        const earlier = await options.earlierActionsFor(step.purpose);
+        return earlier.isKnown && (earlier.record.actions ?? []).length > 0;
+      },
+    });
+    if ('notNow' in permission) {
+      const why = whyRefused(permission.notNow);
+      return why === undefined ? permission : refusedWith(why);
+    }
+    const { policy, turn } = permission;
     const recovery = modeFor(policy.spec, fault, spec.recovery);
     if (recovery === 'Never') {
       const todo = 'see its spec.faults, or repair the node as a person';
       return refusedWith(`RecoveryPolicy default permits no repair of ${fault}: ${todo}`);
     }
     const effective = withRecovery(step, recovery);
-    const outcome = mayAct(effective.diagnosis.spec, status)
-      ? await repaired(run, effective, policy, options)
+    const outcome = turn
+      ? await repaired(run, effective, { policy, turn }, options)
       : await run(effective);
     const isFromPolicy = spec.recovery !== 'Approval' && 'planned' in outcome;
     return isFromPolicy ? { ...outcome, requiredBy: 'RecoveryPolicy' } : outcome;
@@ -52,22 +64,22 @@ export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepW
 async function repaired(
   run: RunStep,
   step: StepToRun,
-  policy: Awaited<ReturnType<RecoverySlots['policy']>>,
-  { slots, earlierActionsFor, now = () => new Date() }: RepairStepsOptions,
-): Promise<StepOutcome | StepDelay> {
-  const turn = await slots.begin(policy, async () => {
-    if (policy.state === 'unusable') return false;
-    const earlier = await earlierActionsFor(step.purpose);
-    return !earlier.isKnown || (earlier.record.actions ?? []).length > 0;
-  });
-  if ('notNow' in turn) return turn;
+  { policy, turn }: Required<Permission>,
+  { now = () => new Date() }: RepairStepsOptions,
+): Promise<StepOutcome> {
   let outcome: StepOutcome | undefined;
+  let isAnswered = true;
+  const onUnanswered = () => {
+    isAnswered = false;
+  };
   try {
     await step.onBegun?.({ reason: 'RecoveryBegun', name: turn.lease });
-    outcome = await run({ ...step, stop: AbortSignal.any([step.stop, turn.lost]) });
+    const stop = AbortSignal.any([step.stop, turn.lost]);
+    outcome = await run({ ...step, stop, onUnanswered });
     return outcome;
   } finally {
-    await turn.end(outcome && failureIn(outcome, step, now()));
+    const failure = outcome && failureIn(outcome, step, failureTime(now(), policy.spec));
+    await turn.end({ failure, isAnswered });
   }
 }
 
@@ -106,12 +118,11 @@ function withRecovery(step: StepToRun, recovery: 'Automatic' | 'Approval'): Step
 function failureIn(
   outcome: StepOutcome,
   { diagnosis }: StepToRun,
-  now: Date,
+  time: string,
 ): FailedRecovery | undefined {
   const { namespace, name, uid, nodeName } = diagnosis;
   const { actions = [] } = outcome.record ?? {};
   const hasFailed = actions.some(({ state }) => state === 'failed' || state === 'no-effect');
   if (!hasFailed) return undefined;
-  const time = `${now.toISOString().slice(0, 19)}Z`;
   return { nodeName, diagnosis: `${namespace}/${name}`, uid, time };
 }

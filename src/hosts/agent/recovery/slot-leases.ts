@@ -3,7 +3,6 @@ import {
   FAILURES_ANNOTATION,
   RECOVERY_POLICY,
   SLOT_LABEL,
-  SLOT_PREFIX,
 } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
 import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
@@ -13,6 +12,8 @@ import { listPages } from '../../../pipeline/kube/list-pages.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { failuresIn, withFailures } from '../../../pipeline/recovery/failures.ts';
 import { policyIn, type SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
+import { slotNumber } from '../../../pipeline/recovery/slot-name.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { SLOT_SECONDS } from './limits.ts';
 
 /** A Lease for recovery, as it was read. */
@@ -42,7 +43,10 @@ export class SlotLeases {
 
   async policy(): Promise<SeenPolicy> {
     const path = `/apis/${API_VERSION}/${RECOVERY_POLICIES}/${RECOVERY_POLICY}`;
-    return policyIn(await objectAt(this.#options.client, path));
+    const answer = await answerOf(objectAt(this.#options.client, path));
+    if (answer.ok) return policyIn(answer.value);
+    const why = `the API server does not answer the agent (${answer.error.reason})`;
+    return { state: 'unusable', why };
   }
 
   async list(): Promise<readonly SlotLease[]> {
@@ -72,13 +76,12 @@ export class SlotLeases {
   }
 }
 
-// kubediag-recovery-12
 function slotIn(object: unknown): readonly SlotLease[] {
   const name = textAt(object, 'metadata', 'name') ?? '';
-  const digits = name.startsWith(SLOT_PREFIX) ? name.slice(SLOT_PREFIX.length) : '';
-  if (!/^(0|[1-9]\d*)$/.test(digits)) return [];
+  const number = slotNumber(name);
+  if (number === undefined) return [];
   const annotations = fieldAt(object, 'metadata', 'annotations');
   const failures = failuresIn(textAt(annotations, FAILURES_ANNOTATION));
   const holder = textAt(object, 'spec', 'holderIdentity') ?? '';
-  return isObject(object) ? [{ name, number: Number(digits), holder, failures, object }] : [];
+  return isObject(object) ? [{ name, number, holder, failures, object }] : [];
 }

@@ -1,6 +1,7 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal, UsageError } from '../../../lib/terminal/terminal.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/selected-objects.ts';
 import { fullName, kindNamed, pathOf } from '../command-line/kind-named.ts';
@@ -21,8 +22,8 @@ export async function cancel(
   terminal: Terminal,
 ): Promise<number> {
   const names = namesOf(diagnosis, args, 'cancel');
-  return changeEach(names, options, terminal, async ({ called, phase, hasEnded, change }) => {
-    if (!hasEnded) return change({ spec: { cancel: true } }, 'cancelled');
+  return changeEach(names, options, terminal, async ({ called, phase, change }) => {
+    if (!hasEnded(phase)) return change({ spec: { cancel: true } }, 'cancelled');
     terminal.err(`${called} has already ended (${phase}): nothing to cancel\n`);
     return EXIT.notDone;
   });
@@ -41,12 +42,12 @@ export async function approve(
 }
 
 async function approveOne(
-  { name, called, value, phase, hasEnded, change }: FoundDiagnosis,
+  { name, called, value, phase, change }: FoundDiagnosis,
   options: ApproveOptions,
   terminal: Terminal,
 ): Promise<number> {
   const plan = textAt(value, 'status', 'plan');
-  if (plan === undefined || hasEnded) {
+  if (plan === undefined || hasEnded(phase)) {
     const state = phase || 'not started';
     terminal.err(`refused: ${called} has no plan that waits for approval (${state})\n`);
     terminal.err(`  do    see its state: kubediag describe diagnosis ${name}\n`);
@@ -117,6 +118,5 @@ async function diagnosisNamed(name: string, options: AgentOptions, terminal: Ter
     return EXIT.clear;
   };
   const phase = textAt(found.value, 'status', 'phase') ?? '';
-  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
-  return { name: printable(name), called, value: found.value, phase, hasEnded, change };
+  return { name: printable(name), called, value: found.value, phase, change };
 }

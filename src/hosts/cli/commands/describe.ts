@@ -3,6 +3,7 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
 import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { LAST_APPLIED } from '../agent-client/apply-patch.ts';
@@ -126,7 +127,7 @@ function statusLines(
 /** What a Diagnosis waits for, as far as that can be known. */
 async function waitsOf(value: unknown, client: AgentClient): Promise<readonly string[]> {
   const phase = textAt(value, 'status', 'phase') ?? '';
-  if (phase === 'Succeeded' || phase === 'Failed') return [];
+  if (hasEnded(phase)) return [];
   const waits = [
     ...(fieldAt(value, 'spec', 'suspend') === true ? ['spec.suspend to be set to false'] : []),
     ...(await missingFor(value, client)),

@@ -1,11 +1,11 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
-import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
+import { followCollectionAt } from '../follow-collection.ts';
 import { openQueue } from '../open-queue.ts';
 import { decideBuiltIn } from './decide-built-in.ts';
 
@@ -13,7 +13,6 @@ const KINDS = ['Operation', 'OperationSet'] as const;
 
 /** Creates the built-in Operations and OperationSets, and updates those that nobody else has changed. */
 export async function builtIns(context: ControllerContext): Promise<void> {
-  const { client, stop, onMessage } = context;
   const wanted = new Map(context.builtIns.map((each) => [keyOf(each), each]));
   const conflicts = new Map<string, string>();
   const work = async (key: string): Promise<undefined> => {
@@ -22,13 +21,12 @@ export async function builtIns(context: ControllerContext): Promise<void> {
   };
   const queue = openQueue(context, 'built-in', work, 1);
   const following = KINDS.map((kind) => {
-    const informer = new Informer({ digest: (object) => textAt(object, 'metadata', 'uid') });
+    const informer = new Informer({
+      digest: (object) => textAt(object, 'metadata', 'resourceVersion'),
+    });
     informer.onChange((name) => queue.add(`${kind}/${name}`));
     const path = `/apis/${API_VERSION}/${KIND_NAMES[kind].plural}`;
-    return {
-      informer,
-      isDone: informer.run(collectionAt(client, path), { stop, onError: onMessage }),
-    };
+    return { informer, isDone: followCollectionAt(path, informer, context) };
   });
   await Promise.all(following.map(({ informer }) => informer.synced));
   for (const key of wanted.keys()) queue.add(key);

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_HASH, MANAGED_BY_LABEL, MANAGER } from '../../../pipeline/api/cluster-names.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
+import { hashOf } from '../hash-of.ts';
 
 export type BuiltInDecision =
   | { readonly kind: 'create'; readonly object: NewObject }
@@ -51,19 +51,4 @@ function changed({ kind, metadata: { name } }: NewObject): string {
     `${kind} ${name} is built in and was changed, so the controller does not update it; ` +
     'to use the built-in one again, delete it'
   );
-}
-
-/** The same for every order of fields: an API server does not preserve it. */
-function hashOf(spec: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(spec)))
-    .digest('hex')
-    .slice(0, 16);
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([name, each]) => [name, sorted(each)]));
 }

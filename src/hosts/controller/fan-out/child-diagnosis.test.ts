@@ -78,9 +78,11 @@ test.each([
 });
 
 test('names follow from parent and node', () => {
-  expect(childName('all', 'web-3')).toBe(childName('all', 'web-3'));
-  expect(childName('all', 'web-3')).toMatch(/^all-[0-9a-f]{10}$/);
-  const names = Array.from({ length: 5_000 }, (_, at) => childName('all', `node-${at}`));
+  const all = { name: 'all', uid: 'parent-uid' };
+  expect(childName(all, 'web-3')).toBe(childName(all, 'web-3'));
+  expect(childName(all, 'web-3')).toMatch(/^all-[0-9a-f]{10}$/);
+  expect(childName({ ...all, uid: 'later' }, 'web-3')).not.toBe(childName(all, 'web-3'));
+  const names = Array.from({ length: 5_000 }, (_, at) => childName(all, `node-${at}`));
   expect(new Set(names).size).toBe(5_000);
 });
 

@@ -2,11 +2,12 @@ import { defined } from '../../../lib/std/defined.ts';
 import { shortHash } from '../../../lib/std/short-hash.ts';
 import { PARENT_LABEL, PARENT_NAME_LABEL } from '../../../pipeline/api/cluster-names.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import { NAME_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from '../../../pipeline/api/limits.ts';
 import { namedPod } from '../../../pipeline/api/named-pod.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { DEADLINE_SLACK_MS, HASH_DIGITS, LABEL_CHARACTERS_MAX } from './limits.ts';
 
 /** Whether it names nodes for Diagnoses of their own. A single target is more precise, and wins. */
@@ -16,10 +17,16 @@ export function isParent(
   return digest.hasTargetSelector && !digest.hasPodReference && digest.nodeName === undefined;
 }
 
-/** The same for every controller, so that two of them cannot create two for one node. */
-export function childName(parent: string, nodeName: string): string {
-  const hash = shortHash(nodeName, HASH_DIGITS);
-  const head = parent.slice(0, NAME_CHARACTERS_MAX - HASH_DIGITS - 1);
+/**
+ * The same for every controller, so that two of them cannot create two for one node. Another one for a
+ * later parent of this name: kubectl deletes a parent before its children.
+ */
+export function childName(
+  { name, uid }: Pick<StoredObject['metadata'], 'name' | 'uid'>,
+  nodeName: string,
+): string {
+  const hash = shortHash(`${uid}/${nodeName}`, HASH_DIGITS);
+  const head = name.slice(0, NAME_CHARACTERS_MAX - HASH_DIGITS - 1);
   // "web." would give the invalid name "web.-0a1b2c3d4e".
   return `${head.replace(/[-.]+$/, '')}-${hash}`;
 }
@@ -48,7 +55,7 @@ export function childOf(
     kind: 'Diagnosis',
     metadata: {
       namespace,
-      name: childName(name, nodeName),
+      name: childName(metadata, nodeName),
       labels: { [PARENT_LABEL]: uid, [PARENT_NAME_LABEL]: labelText(name) },
       ownerReferences: [
         {

@@ -8,10 +8,12 @@ const NOW = new Date('2026-03-01T12:00:10Z');
 const STARTED = '2026-03-01T12:00:00Z';
 const SPEC: DiagnosisSpec = { operationSet: 'set', targetSelector: { nodeSelector: {} } };
 
+const PARENT = { name: 'all', uid: 'parent' };
+
 function digest(name: string, more: Partial<DiagnosisDigest>): DiagnosisDigest {
   return {
     namespace: 'default',
-    name: childName('all', name),
+    name: childName(PARENT, name),
     uid: `uid-${name}`,
     resourceVersion: '7',
     isDeleted: false,
@@ -28,7 +30,6 @@ function digest(name: string, more: Partial<DiagnosisDigest>): DiagnosisDigest {
     result: undefined,
     createdTime: STARTED,
     startTime: undefined,
-    endTime: undefined,
     endedAtMs: undefined,
     failure: undefined,
     trueConditions: new Set(),
@@ -39,7 +40,7 @@ function digest(name: string, more: Partial<DiagnosisDigest>): DiagnosisDigest {
 /** "a" was not created; "a:Running" and "a:Failed:Error" are the phases and results of Diagnoses. */
 function node(text: string, more: Partial<DiagnosisDigest> = {}): SeenNode {
   const [name = '', phase, result] = text.split(':');
-  const seen = { name, childName: childName('all', name) };
+  const seen = { name, childName: childName(PARENT, name) };
   if (phase === undefined) return { ...seen, isCreated: false };
   return { ...seen, isCreated: true, child: digest(name, { phase, result, ...more }) };
 }
@@ -120,7 +121,7 @@ test('counts results, and lists the first nodes that failed with their reasons',
   expect(failedNodes).toHaveLength(20);
   expect(failedNodes[1]).toEqual({
     name: 'n-1',
-    diagnosis: childName('all', 'n-1'),
+    diagnosis: childName(PARENT, 'n-1'),
     message: 'no space on n-1',
   });
 });

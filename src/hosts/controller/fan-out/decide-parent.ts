@@ -1,8 +1,9 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { failedFor, timeText, withReason } from '../../../pipeline/graph/conditions.ts';
 import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { nodeOutcome } from '../../../pipeline/graph/result-of-nodes.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { childPatch, deadlineOf } from './child-diagnosis.ts';
 import { endedParent, type FailedNode, type NodeState, withNodes } from './parent-status.ts';
 
@@ -65,7 +66,9 @@ export function decideParent(seen: SeenParent): ParentDecision {
   const deadlineMs = deadlineOf(spec, status);
   const isLate = deadlineMs !== undefined && now.getTime() >= deadlineMs;
   if (status.nodes === undefined) {
-    if (spec.cancel) return goOn(ended(failedFor(status, 'DiagnosisCancelled', now), 'Cancelled'));
+    if (spec.cancel) {
+      return goOn({ ...failedFor(status, 'DiagnosisCancelled', now), result: 'Cancelled' });
+    }
     // The clock was set back: count from now on.
     if (startTime === undefined || Date.parse(startTime) > now.getTime()) {
       return goOn({ ...status, phase: 'Pending', startTime: timeText(now) }, { againMs: 0 });
@@ -102,7 +105,7 @@ export function decideSelected(
   const { nodeNames, missing, problem, isTooMany } = selected;
   if (problem !== undefined) {
     const reason = isTooMany ? 'TooManyNodes' : 'NoNodeSelected';
-    return ended(failedFor(status, reason, now, problem), 'Error');
+    return { ...failedFor(status, reason, now, problem), result: 'Error' };
   }
   const total = nodeNames.length + missing.length;
   const nodes = { total, waiting: 0, running: 0, succeeded: 0, failed: 0 };
@@ -113,7 +116,7 @@ export function decideSelected(
     const why = missing[0]?.message ?? 'no node or pod of the cluster matches';
     const more = missing.length > 1 ? `, and ${missing.length - 1} more` : '';
     const failed = failedFor(withNodes(listed, []), 'NoNodeSelected', now, `${why}${more}`);
-    return ended(failed, 'Error');
+    return { ...failed, result: 'Error' };
   }
   const waiting = nodeNames.map((name) => ({
     name,
@@ -163,11 +166,7 @@ function changesOf(
 
 function late({ spec, status, now }: Pick<SeenParent, 'spec' | 'status' | 'now'>): DiagnosisStatus {
   const seconds = String(spec.deadlineSeconds);
-  return ended(failedFor(status, 'DeadlineExceeded', now, seconds), 'Error');
-}
-
-function ended(status: DiagnosisStatus, result: DiagnosisStatus['result']): DiagnosisStatus {
-  return { ...status, ...(result ? { result } : {}) };
+  return { ...failedFor(status, 'DeadlineExceeded', now, seconds), result: 'Error' };
 }
 
 function goOn(

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { textAt } from '../../../lib/std/json.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
 import { childName } from './child-diagnosis.ts';
 import { fanOut } from './fan-out.ts';
@@ -26,7 +27,7 @@ async function begun(controller: SyntheticController): Promise<void> {
   void fanOut(controller.context);
 }
 
-const child = (node: string) => childName('all', node);
+const child = (node: string, uid = 'uid-of-all') => childName({ name: 'all', uid }, node);
 
 function end(controller: SyntheticController, node: string, result = 'Repaired'): void {
   const phase = result === 'Error' ? 'Failed' : 'Succeeded';
@@ -86,15 +87,16 @@ test('an object with the name of a child is not adopted, and forged children do 
   expect(controller.stored(child('a'))).toMatchObject({ spec: { nodeName: 'a', cancel: false } });
 });
 
-test('the deletion of a forged child does not fail the node', async () => {
+test.each([
+  ['with another name', 'default', 'forged'],
+  ['in another namespace', 'other', child('b')],
+])('the deletion of a forged child %s does not fail the node', async (_, namespace, name) => {
   const controller = controllerOf();
   controller.diagnosis('all', { ...SPEC, suspend: true });
   await begun(controller);
   await expect.poll(() => controller.stored('all')?.status?.phase, POLL).toBe('Pending');
   const metadata = {
-    name: 'forged',
-    namespace: 'default',
-    uid: 'forged',
+    ...{ name, namespace, uid: 'forged' },
     labels: { 'diagnosis.kubediag.org/parent-uid': 'uid-of-all' },
     ownerReferences: [
       {
@@ -105,8 +107,9 @@ test('the deletion of a forged child does not fail the node', async () => {
       },
     ],
   };
-  controller.api.put(`${AT}/forged`, { metadata, spec: { operationSet: 'set', nodeName: 'b' } });
-  controller.api.remove(`${AT}/forged`);
+  const path = `${AT.replace('/default/', `/${namespace}/`)}/${name}`;
+  controller.api.put(path, { metadata, spec: { operationSet: 'set', nodeName: 'b' } });
+  controller.api.remove(path);
   controller.change('all', { spec: { suspend: false } });
   await expect
     .poll(() => controller.stored('all')?.status?.nodes, POLL)
@@ -115,6 +118,27 @@ test('the deletion of a forged child does not fail the node', async () => {
       failed: 0,
     });
   expect(controller.stored(child('b'))).toBeDefined();
+});
+
+test('a Diagnosis that is deleted and created again leaves the children of the first one alone', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  // The garbage collector has not come to the children yet.
+  controller.api.remove(`${AT}/all`);
+  controller.api.put(`${AT}/all`, {
+    ...{ apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis' },
+    metadata: { name: 'all', namespace: 'default', uid: 'later', generation: 1 },
+    spec: { operationSet: 'set', ...SPEC },
+  });
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { created: 3, waiting: 3, failed: 0 } });
+  for (const node of NODES) {
+    expect(controller.stored(child(node))?.spec.nodeName).toBe(node);
+    expect(controller.stored(child(node, 'later'))?.spec.nodeName).toBe(node);
+  }
 });
 
 test('a lost answer, and a server that asks to wait, create no second Diagnosis', async () => {
@@ -211,4 +235,40 @@ test('passes cancel on, also after its own end', async () => {
   const cancelled = () => NODES.map((node) => controller.stored(child(node))?.spec.cancel);
   await expect.poll(cancelled, POLL).toEqual([true, true, true]);
   expect(controller.stored('all')?.status).toMatchObject({ result: 'Error', progress: '0/3' });
+});
+
+test('a deadline that is extended at the last moment ends nothing', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });
+  let isFirst = true;
+  controller.api.onRequest = ({ method, path, body }) => {
+    if (method !== 'PUT' || !path.endsWith('/all/status') || !isFirst) return;
+    if (textAt(body, 'status', 'phase') !== 'Failed') return;
+    isFirst = false;
+    controller.change('all', { spec: { deadlineSeconds: 600 } });
+  };
+  await begun(controller);
+  const deadlines = () => NODES.map((node) => controller.stored(child(node))?.spec.deadlineSeconds);
+  await expect.poll(() => deadlines().every((each) => Number(each) > 500), POLL).toBe(true);
+  expect(NODES.map((node) => controller.stored(child(node))?.spec.cancel)).toEqual(
+    NODES.map(() => undefined),
+  );
+  expect(controller.stored('all')?.status).toMatchObject({ phase: 'Running' });
+});
+
+test('a child that has just ended is not changed', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  controller.api.onRequest = ({ method, path }) => {
+    const isOpen = controller.stored(child('a'))?.status === undefined;
+    if (method === 'PATCH' && path.endsWith(child('a')) && isOpen) end(controller, 'a');
+  };
+  controller.change('all', { spec: { cancel: true } });
+  await expect.poll(() => controller.stored(child('c'))?.spec.cancel, POLL).toBe(true);
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { succeeded: 1 } });
+  expect(controller.stored(child('a'))?.spec).not.toHaveProperty('cancel');
 });

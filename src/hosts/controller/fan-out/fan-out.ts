@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { cutSentence } from '../../../lib/std/cut-sentence.ts';
 import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
 import { failedFor } from '../../../pipeline/graph/conditions.ts';
 import type { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
@@ -9,7 +10,7 @@ import type { ObjectKey, StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { isTemporary, type StoreError } from '../../../pipeline/store/store-error.ts';
 import type { ControllerContext, ControllerPart } from '../controller-context.ts';
-import { type DiagnosisDigest, diagnosisDigest, hasEnded } from '../digests.ts';
+import { type DiagnosisDigest, diagnosisDigest } from '../digests.ts';
 import { MESSAGE_CHARACTERS_MAX } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import { childOf, isChildOf, isParent } from './child-diagnosis.ts';
@@ -70,7 +71,8 @@ class FanOut {
     const digest = now ?? before;
     if (digest === undefined) return;
     const parentKey = digest.parentUid === undefined ? undefined : this.#keys.get(digest.parentUid);
-    if (parentKey !== undefined) {
+    // The label of a Diagnosis in another namespace means nothing.
+    if (parentKey?.startsWith(`${digest.namespace}/`)) {
       const { nodeName = '', name } = digest;
       const memory = this.#memories.get(parentKey);
       const isOurs = memory?.uid === digest.parentUid && memory?.childNameOf(nodeName) === name;
@@ -151,12 +153,15 @@ class FanOut {
         return { againMs: SELECT_AGAIN_MS, saved: await this.#save(object, status, memory) };
       return { againMs: 'now', saved: await this.#save(object, next, memory) };
     }
-    const { create, change, againMs } = decision;
-    const failure = await this.#change(change.slice(0, CHILDREN_PER_SECOND));
+    const { create, againMs } = decision;
     await this.#create(object, create.slice(0, CHILDREN_PER_SECOND), memory);
     const after = create.length > 0 ? await decide() : decision;
     if (after.kind === 'select') return { againMs: 'now', saved: object };
+    const { change } = after;
     const saved = await this.#save(object, after.status, memory);
+    // Another writer may just have extended the deadline.
+    if (!saved) return { againMs: 'now', saved };
+    const failure = await this.#change(change.slice(0, CHILDREN_PER_SECOND));
     if (failure) throw failure;
     // The first states follow one another at once; from then on the status has its interval.
     if (againMs === 0) return { againMs: 'now', saved };
@@ -226,14 +231,14 @@ class FanOut {
     const { client, stop } = this.#context;
     const errors = await mapAtOnce(changes, REQUESTS_AT_ONCE, async ({ child, spec }) => {
       await this.#pace.turn(stop);
-      const { namespace, name, uid } = child;
+      const { namespace, name, uid, resourceVersion } = child;
       const path = `/apis/${API_VERSION}/namespaces/${namespace}/${KIND_NAMES.Diagnosis.plural}/${name}`;
       const contentType = 'application/merge-patch+json';
-      const body = { metadata: { uid }, spec };
+      const body = { metadata: { uid, resourceVersion }, spec };
       const answer = await answerOf(client.request({ method: 'PATCH', path, contentType, body }));
-      // It is gone, or another one has its name.
-      const isGone = !answer.ok && ['NotFound', 'Conflict'].includes(answer.error.reason);
-      return answer.ok || isGone ? undefined : answer.error;
+      // It is gone, or was changed meanwhile: the watch shows it, and brings the parent here again.
+      const isOther = !answer.ok && ['NotFound', 'Conflict'].includes(answer.error.reason);
+      return answer.ok || isOther ? undefined : answer.error;
     });
     return errors.find((error) => error !== undefined);
   }

@@ -38,7 +38,8 @@ export class ParentMemory {
   }
 
   childNameOf(nodeName: string): string {
-    const name = this.#childNames.get(nodeName) ?? childName(this.#name, nodeName);
+    const parent = { name: this.#name, uid: this.uid };
+    const name = this.#childNames.get(nodeName) ?? childName(parent, nodeName);
     this.#childNames.set(nodeName, name);
     return name;
   }
@@ -92,5 +93,5 @@ export async function seenNodes(
 }
 
 export function foreignText(name: string): string {
-  return `Diagnosis ${name} exists already and does not belong to this one: delete it, then create this one again`;
+  return `Diagnosis ${name} exists already and does not belong to this one: delete this one, then create it again`;
 }

@@ -1,7 +1,8 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
-import { failedFor, withReason } from '../../../pipeline/graph/conditions.ts';
-import { decideWithoutNode } from '../../../pipeline/graph/decide-next.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
+import { failedFor, isTrue, withReason } from '../../../pipeline/graph/conditions.ts';
+import { statusWithoutNode } from '../../../pipeline/graph/decide-next.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 
 /** What is known of a node, on our own clock: times of other machines are never compared with it. */
 export interface SeenNode {
@@ -63,20 +64,15 @@ export function decideLost(
   const { nodeName = '' } = spec;
   if (agent.kind === 'arriving') return status;
   if (agent.kind === 'present') {
-    const isReported = status.conditions?.some(
-      ({ type, status: is }) => type === 'AgentLost' && is === 'True',
-    );
-    return isReported ? withReason(status, 'AgentReturned', now, nodeName, 'False') : status;
+    return isTrue(status, 'AgentLost')
+      ? withReason(status, 'AgentReturned', now, nodeName, 'False')
+      : status;
   }
   // An agent that comes back sees by this condition that its Diagnosis ended without it.
   const reason = agent.kind === 'lost' ? agent.reason : 'AgentLost';
-  let current = withReason(status, reason, now, nodeName);
-  if (agent.kind === 'no-node') return failedFor(current, 'NodeNotFound', now, nodeName);
-  for (;;) {
-    const decision = decideWithoutNode({ spec, status: current, now });
-    if (decision?.kind !== 'save') break;
-    current = decision.status;
-  }
+  const reported = withReason(status, reason, now, nodeName);
+  if (agent.kind === 'no-node') return failedFor(reported, 'NodeNotFound', now, nodeName);
+  const { status: current } = statusWithoutNode({ spec, status: reported, now });
   const isOver = agent.isOver && !hasEnded(current.phase);
   return isOver ? failedFor(current, reason, now, nodeName) : current;
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
+import { textAt } from '../../../lib/std/json.ts';
 import { lost } from './lost.ts';
 
 const started: SyntheticController[] = [];
@@ -45,18 +46,29 @@ test('an agent is lost, and returns', async () => {
   expect(controller.api.writes).toHaveLength(2);
 });
 
-test('a Lease that was renewed although our watch did not say so is none that is lost', async () => {
+test.each([
+  ['renewed although our watch does not say so', true, false],
+  ['renewed while it is read', true, true],
+  ['created while it is read', false, true],
+])('a Lease that is %s is none that is lost', async (_, exists, isWatched) => {
   const controller = await controllerWith((each) => {
     each.node('web-1');
-    each.lease('web-1', 0.1);
+    if (exists) each.lease('web-1', 0.1);
     each.diagnosis('d', NODE, RUNNING);
   });
+  const { api, context } = controller;
+  const request = api.request.bind(api);
   let reads = 0;
-  controller.api.onRequest = ({ method, path }) => {
-    if (method !== 'GET' || !path.endsWith('/leases/web-1')) return;
-    reads += 1;
-    // Renewed a moment before it is read, again and again.
-    controller.lease('web-1', 0.1);
+  api.request = async (given) => {
+    if (given.method === 'GET' && given.path.endsWith('/leases/web-1')) {
+      reads += 1;
+      // A moment before it is read, again and again.
+      controller.lease('web-1', 0.1);
+      const version = textAt(api.objects.get(given.path), 'metadata', 'resourceVersion');
+      const seen = () => context.leases.get('kubediag/web-1')?.resourceVersion;
+      if (isWatched) await expect.poll(seen, POLL).toBe(version);
+    }
+    return request(given);
   };
   await expect.poll(() => reads, POLL).toBeGreaterThan(1);
   expect(reasonsOf(controller)).toBe('Running');
@@ -82,6 +94,37 @@ test('a lost agent that does not return ends its Diagnoses, with an Event', asyn
     reason: 'AgentLost',
     regarding: { kind: 'Diagnosis', name: 'd', uid: 'uid-of-d' },
   });
+});
+
+const WAITING = {
+  ...RUNNING,
+  plan: 'f00d',
+  conditions: ['WaitingForApproval', 'WaitingForRecovery', 'WaitingForController'].map((type) => ({
+    ...{ type, status: 'True', reason: type },
+  })),
+};
+
+test('a Diagnosis waits for nothing after its end', async () => {
+  const controller = await controllerWith((each) => each.diagnosis('d', NODE, WAITING));
+  await expect
+    .poll(() => reasonsOf(controller), POLL)
+    .toBe(
+      'Failed PlanDropped=False RecoveryNotBegun=False ControllerStepOver=False AgentLost=True NodeNotFound=True',
+    );
+  expect(controller.stored('d')?.status).not.toHaveProperty('plan');
+});
+
+test('a Diagnosis whose agent is lost waits on, for an approval too', async () => {
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.diagnosis('d', NODE, WAITING);
+  });
+  await expect
+    .poll(() => reasonsOf(controller), POLL)
+    .toBe(
+      'Running WaitingForApproval=True WaitingForRecovery=True WaitingForController=True AgentMissing=True',
+    );
+  expect(controller.stored('d')?.status).toMatchObject({ plan: 'f00d' });
 });
 
 test('a node that does not exist ends its Diagnoses', async () => {

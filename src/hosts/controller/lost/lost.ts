@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { textAt } from '../../../lib/std/json.ts';
 import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { LOST_END_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import { saveStatus, statusOf, unfinished } from '../save-status.ts';
@@ -81,10 +82,11 @@ class LostWatch {
       return (await objectAt(client, path)) === undefined;
     }
     if (agent.kind !== 'lost') return true;
+    // The watch may show a renewal while the Lease is read.
+    const seen = leases.get(`${namespace}/${nodeName}`)?.resourceVersion;
     const name = encodeURIComponent(nodeName);
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
-    const version = textAt(await objectAt(client, path), 'metadata', 'resourceVersion');
-    return version === leases.get(`${namespace}/${nodeName}`)?.resourceVersion;
+    return textAt(await objectAt(client, path), 'metadata', 'resourceVersion') === seen;
   }
 }
 

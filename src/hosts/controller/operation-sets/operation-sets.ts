@@ -1,21 +1,20 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { API_VERSION, KIND_NAMES, type KindName } from '../../../pipeline/api/kind-names.ts';
 import type { OperationSetSpec } from '../../../pipeline/api/operation-set.ts';
-import { collectionAt } from '../../../pipeline/kube/collection.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import type { ControllerContext } from '../controller-context.ts';
+import { followCollectionAt } from '../follow-collection.ts';
 import { openQueue } from '../open-queue.ts';
 import { decideReadiness } from './decide-readiness.ts';
 
 /** Writes the status of each OperationSet: its paths, or what is wrong with it. */
 export async function operationSets(context: ControllerContext): Promise<void> {
-  const { client, stop, onMessage: onError } = context;
   const operations = new Informer({ digest: (object) => textAt(object, 'metadata', 'name') });
   /** The Operations of each. */
   const sets = new Informer({ digest: operationsIn });
   const queue = openQueue(
     context,
-    'OperationSet',
+    'operation-sets',
     (name) => reconcile(name, operations, context),
     1,
   );
@@ -27,11 +26,10 @@ export async function operationSets(context: ControllerContext): Promise<void> {
     for (const [set, digest] of sets.entries()) if (digest.has(name)) queue.add(set);
   });
   const at = (kind: KindName) => `/apis/${API_VERSION}/${KIND_NAMES[kind].plural}`;
-  const following = { stop, onError };
-  const known = operations.run(collectionAt(client, at('Operation')), following);
+  const known = followCollectionAt(at('Operation'), operations, context);
   // Without this every set would be reported as incomplete first.
   await operations.synced;
-  await Promise.all([known, sets.run(collectionAt(client, at('OperationSet')), following)]);
+  await Promise.all([known, followCollectionAt(at('OperationSet'), sets, context)]);
 }
 
 function operationsIn(set: unknown): ReadonlySet<string> {

@@ -8,8 +8,9 @@ import type {
 } from '../../../pipeline/api/recovery-policy.ts';
 import { withCondition } from '../../../pipeline/graph/conditions.ts';
 import { decideRecovery } from '../../../pipeline/recovery/decide-recovery.ts';
-import { failuresThatCount } from '../../../pipeline/recovery/failures.ts';
+import { failuresThatCount, notLaterThan } from '../../../pipeline/recovery/failures.ts';
 import { recoveryCondition } from '../../../pipeline/recovery/recovery-condition.ts';
+import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { Slot } from './decide-slots.ts';
 
 interface SeenForStatus {
@@ -35,7 +36,7 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
   const { spec, before, generation, slots, usable, rights, now } = seen;
   const failures = failuresThatCount(
     spec,
-    before.failures ?? [],
+    notLaterThan(now, before.failures ?? []),
     ...slots.map((slot) => slot.failures),
   );
   const status: RecoveryPolicyStatus = {
@@ -63,4 +64,16 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
     isPermitted: decision.permitted,
     changesAt: decision.changesAt,
   };
+}
+
+/** Of a policy that nobody can go by: it permits nothing, and the rest of its status stays. */
+export function unusablePolicyStatus(
+  policy: SeenPolicy & { readonly state: 'unusable' },
+  before: RecoveryPolicyStatus,
+  now: Date,
+): PolicyStatusDecision {
+  const decision = decideRecovery({ policy, slotFailures: [], now });
+  const conditions = withCondition(before.conditions ?? [], recoveryCondition(decision), now);
+  const status = { ...before, conditions };
+  return { status, isChanged: !isDeepStrictEqual(status, before), isPermitted: false };
 }

@@ -1,8 +1,20 @@
 import { expect, test } from 'vitest';
+import { POLICY_HASH } from '../../../pipeline/api/cluster-names.ts';
 import { decideRights, type SeenPolicies } from './decide-rights.ts';
+import { policyHash } from './policy-hash.ts';
 
 const NAMES = ['a', 'b'];
-const policies = NAMES.map((name) => ({ metadata: { name } }));
+const SPEC = {
+  failurePolicy: 'Fail',
+  matchConstraints: { resourceRules: [{ resources: ['leases'] }] },
+  validations: [{ expression: 'false', reason: 'Forbidden' }],
+};
+const policy = (name: string, spec: object = {}) => ({
+  metadata: { name, annotations: { [POLICY_HASH]: policyHash(SPEC) } },
+  spec: { ...SPEC, ...spec },
+});
+const asServed = { ...SPEC.matchConstraints, namespaceSelector: {}, matchPolicy: 'Equivalent' };
+const policies = NAMES.map((name) => policy(name, { matchConstraints: asServed }));
 const binding = (name: string, spec: object = {}) => ({
   metadata: { name },
   spec: {
@@ -28,11 +40,25 @@ test('all policies with bindings that deny', () => {
 });
 
 const narrowed = { namespaceSelector: { matchLabels: { a: 'b' } } };
+const matchConstraints = { ...asServed, ...narrowed };
+const isChanged = 'ValidatingAdmissionPolicy b was changed, or is of an older version';
 const notDenying = 'ValidatingAdmissionPolicyBinding b does not deny every request';
 
 test.each([
   ['no policy', { policies: policies.slice(1) }, 'ValidatingAdmissionPolicy a is missing'],
   ['no binding', { bindings: bindings.slice(1) }, 'ValidatingAdmissionPolicyBinding a is missing'],
+  [
+    'policy of an older version',
+    { policies: [policies[0], { ...policy('b'), metadata: { name: 'b' } }] },
+    isChanged,
+  ],
+  ['Ignore', { policies: [policies[0], policy('b', { failurePolicy: 'Ignore' })] }, isChanged],
+  [
+    'policy that permits everything',
+    { policies: [policies[0], policy('b', { validations: [{ expression: 'true' }] })] },
+    isChanged,
+  ],
+  ['narrowed policy', { policies: [policies[0], policy('b', { matchConstraints })] }, isChanged],
   [
     'Audit',
     { bindings: [bindings[0], binding('b', { validationActions: ['Audit'] })] },

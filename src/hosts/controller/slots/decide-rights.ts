@@ -1,6 +1,8 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
+import { POLICY_HASH } from '../../../pipeline/api/cluster-names.ts';
 import type { Condition } from '../../../pipeline/api/fields.ts';
 import { RIGHTS_ENFORCED } from '../../../pipeline/recovery/decide-recovery.ts';
+import { isEmpty, policyHash } from './policy-hash.ts';
 
 /** The admission policies of the cluster and their bindings, as the API server has them. */
 export type SeenPolicies =
@@ -16,7 +18,7 @@ export type SeenPolicies =
 const POLICY = 'ValidatingAdmissionPolicy';
 const MEANS = 'until then RBAC alone decides, and a taken-over agent can write for other nodes';
 
-/** Whether the API server enforces our rights: all policies are there, and their bindings deny. */
+/** Whether the API server enforces our rights: all policies are as they were installed, and their bindings deny. */
 export function decideRights(
   seen: SeenPolicies,
   expected: readonly string[],
@@ -47,14 +49,23 @@ function problemsOf(
   { policies, bindings }: SeenPolicies & { readonly state: 'listed' },
 ): readonly string[] {
   const hasName = (object: unknown) => textAt(object, 'metadata', 'name') === name;
-  const binding = bindings.find(hasName);
+  const [policy, binding] = [policies.find(hasName), bindings.find(hasName)];
   return [
-    ...(policies.some(hasName) ? [] : [`${POLICY} ${name} is missing`]),
+    ...(policy === undefined ? [`${POLICY} ${name} is missing`] : []),
+    ...(policy === undefined || isAsInstalled(policy)
+      ? []
+      : [`${POLICY} ${name} was changed, or is of an older version`]),
     ...(binding === undefined ? [`${POLICY}Binding ${name} is missing`] : []),
     ...(binding === undefined || deniesEverywhere(binding, name)
       ? []
       : [`${POLICY}Binding ${name} does not deny every request that breaks its policy`]),
   ];
+}
+
+/** It may have the name and permit everything. */
+function isAsInstalled(policy: unknown): boolean {
+  const hash = textAt(policy, 'metadata', 'annotations', POLICY_HASH);
+  return hash === policyHash(fieldAt(policy, 'spec'));
 }
 
 function deniesEverywhere(binding: unknown, policy: string): boolean {
@@ -69,9 +80,4 @@ function deniesEverywhere(binding: unknown, policy: string): boolean {
     'excludeResourceRules',
   ].some((field) => !isEmpty(fieldAt(spec, 'matchResources', field)));
   return isOfPolicy && denies && !isNarrowed;
-}
-
-/** The server adds empty selectors, which match everything. */
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || Object.keys(value).length === 0;
 }

@@ -3,6 +3,8 @@ import { FAILURES_ANNOTATION, SLOT_LABEL } from '../../../pipeline/api/cluster-n
 import type { LeaseDigest } from '../digests.ts';
 import { decideSlots, slotsIn } from './decide-slots.ts';
 
+const NOW = new Date('2026-01-05T12:00:00Z');
+
 function lease(name: string, holder = '', annotations = {}): LeaseDigest {
   return {
     ...{ name, holder, annotations, resourceVersion: '7', labels: { [SLOT_LABEL]: 'true' } },
@@ -18,6 +20,7 @@ function slotsOf(text: string) {
       const [number = '', holder] = word.split(':');
       return lease(`kubediag-recovery-${number}`, holder);
     }),
+    NOW,
   );
 }
 
@@ -44,18 +47,20 @@ test.each(cases)('$why ($slots, $wanted wanted)', ({ slots, wanted, usable, ...e
   expect(decision.usable).toBe(usable);
 });
 
-test('Leases without the label are none, and ones with another name are surplus', () => {
-  const other = { ...lease('web-1', 'web-1'), labels: {} };
-  const slots = slotsIn([
+test('Leases without the label or the name are none, and ones without a number of ours are surplus', () => {
+  const leases = [
     lease('kubediag-recovery-10'),
     lease('kubediag-recovery-9'),
     lease('kubediag-recovery-010'),
-    lease('mine'),
-    other,
-  ]);
-  expect(slots.map(({ number }) => number)).toEqual([9, 10, undefined, undefined]);
-  const { surplus } = decideSlots(slots, 11);
-  expect(surplus.map(({ name }) => name)).toEqual(['kubediag-recovery-010', 'mine']);
+    // The Lease of an agent, which may label it.
+    lease('web-1', 'web-1'),
+    { ...lease('kubediag-recovery-8'), labels: {} },
+  ];
+  const slots = slotsIn(leases, NOW);
+  expect(slots.map(({ number }) => number)).toEqual([9, 10, undefined]);
+  const { surplus, usable } = decideSlots(slots, 11);
+  expect(surplus.map(({ name }) => name)).toEqual(['kubediag-recovery-010']);
+  expect(usable).toBe(11);
 });
 
 test('the failures of a slot are in its annotation', () => {
@@ -64,6 +69,17 @@ test('the failures of a slot are in its annotation', () => {
     time: '2026-01-01T00:00:00Z',
   };
   const annotations = { [FAILURES_ANNOTATION]: JSON.stringify([failure, 'garbage']) };
-  const [slot] = slotsIn([lease('kubediag-recovery-0', '', annotations)]);
+  const [slot] = slotsIn([lease('kubediag-recovery-0', '', annotations)], NOW);
   expect(slot?.failures).toEqual([failure]);
+  expect(slot?.correctedAnnotation).toBeUndefined();
+});
+
+test('a failure of the future is corrected', () => {
+  const failure = { nodeName: 'web', diagnosis: 'default/d', uid: 'u' };
+  const written = JSON.stringify([{ ...failure, time: '2099-01-01T00:00:00Z' }]);
+  const annotations = { [FAILURES_ANNOTATION]: written };
+  const [slot] = slotsIn([lease('kubediag-recovery-0', '', annotations)], NOW);
+  const corrected = [{ ...failure, time: '2026-01-05T12:00:00Z' }];
+  expect(slot?.failures).toEqual(corrected);
+  expect(JSON.parse(slot?.correctedAnnotation ?? '')).toEqual(corrected);
 });

@@ -2,9 +2,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { fieldAt, isObject, textAt } from '../../../lib/std/json.ts';
-import { ADMISSION_POLICIES, FAILURES_ANNOTATION } from '../../../pipeline/api/cluster-names.ts';
+import {
+  ADMISSION_POLICIES,
+  FAILURES_ANNOTATION,
+  POLICY_HASH,
+} from '../../../pipeline/api/cluster-names.ts';
 import type { RecoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
+import { policyHash } from './policy-hash.ts';
 import { slots } from './slots.ts';
 
 const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
@@ -22,7 +27,9 @@ function serverWith(nodes: number): SyntheticApiServer {
   for (const name of ADMISSION_POLICIES) {
     const metadata = { name };
     const spec = { policyName: name, validationActions: ['Deny'] };
-    server.put(`${ADMISSION}/validatingadmissionpolicies/${name}`, { metadata });
+    const annotations = { [POLICY_HASH]: policyHash({}) };
+    const policy = { metadata: { name, annotations }, spec: {} };
+    server.put(`${ADMISSION}/validatingadmissionpolicies/${name}`, policy);
     server.put(`${ADMISSION}/validatingadmissionpolicybindings/${name}`, { metadata, spec });
   }
   return server;
@@ -43,17 +50,30 @@ function setPolicy(server: SyntheticApiServer, spec: object): void {
   server.put(POLICY, { ...before, metadata: { ...metadata, generation }, spec });
 }
 
-function setLease(server: SyntheticApiServer, number: number, holder: string, more = {}): void {
+function setLease(
+  server: SyntheticApiServer,
+  number: number,
+  holder: string,
+  more = {},
+  duration = {},
+): void {
   const path = `${LEASES}/kubediag-recovery-${number}`;
   const lease = server.objects.get(path);
   const metadata = { ...(isObject(lease?.metadata) ? lease.metadata : {}), ...more };
-  server.put(path, { ...lease, metadata, spec: { holderIdentity: holder } });
+  server.put(path, { ...lease, metadata, spec: { holderIdentity: holder, ...duration } });
 }
 
 const leasesOf = (server: SyntheticApiServer) =>
   [...server.objects.keys()].filter((path) => path.startsWith(LEASES)).length;
 const statusOf = (server: SyntheticApiServer) =>
   fieldAt(server.objects.get(POLICY), 'status') as RecoveryPolicyStatus | undefined;
+const specOf = (server: SyntheticApiServer) => fieldAt(server.objects.get(POLICY), 'spec');
+const permittedOf = (server: SyntheticApiServer) =>
+  statusOf(server)?.conditions?.find(({ type }) => type === 'RecoveryPermitted');
+const eventsOf = (server: SyntheticApiServer) =>
+  [...server.objects]
+    .filter(([path]) => path.includes('/events/'))
+    .map(([, event]) => textAt(event, 'reason'));
 const holderOf = (server: SyntheticApiServer, number: number) =>
   textAt(server.objects.get(`${LEASES}/kubediag-recovery-${number}`), 'spec', 'holderIdentity');
 
@@ -141,8 +161,7 @@ test('a slot is freed when the Node of its holder is gone, and not before', asyn
   expect(messages).toContain(
     'Lease kubediag-recovery-0 is free again: node web-1, which held it, does not exist any more',
   );
-  const events = [...server.objects].filter(([path]) => path.includes('/events/'));
-  expect(events.map(([, event]) => event.reason)).toEqual(['SlotFreed']);
+  expect(eventsOf(server)).toEqual(['SlotFreed']);
 });
 
 test('an older API server: rights are not enforced, and everything else works', async () => {
@@ -165,10 +184,66 @@ test('an older API server: rights are not enforced, and everything else works', 
   await expect.poll(() => statusOf(server)?.conditions?.[1]?.status, WAIT).toBe('True');
 });
 
-test('a policy that was deleted is created again', async () => {
+test('a failure of the future is corrected, so that a reset reaches it', async () => {
   const server = serverWith(1);
   await controller(server);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(1);
+  const failure = { nodeName: 'web-0', diagnosis: 'default/d', uid: 'u' };
+  const ahead = JSON.stringify([{ ...failure, time: '2099-01-01T00:00:00Z' }]);
+  setLease(server, 0, '', { annotations: { [FAILURES_ANNOTATION]: ahead } });
+  await expect.poll(() => statusOf(server)?.failures, WAIT).toHaveLength(1);
+  const path = `${LEASES}/kubediag-recovery-0`;
+  const annotations = () => fieldAt(server.objects.get(path), 'metadata', 'annotations');
+  await expect.poll(() => textAt(annotations(), FAILURES_ANNOTATION), WAIT).not.toContain('2099');
+  expect(statusOf(server)?.failures?.[0]?.time).not.toContain('2099');
+  setPolicy(server, { failuresResetTime: new Date().toISOString() });
+  await expect.poll(() => statusOf(server)?.failures, WAIT).toEqual([]);
+});
+
+test('a policy that was deleted is created again, and permits nothing until a person says so', async () => {
+  const server = serverWith(1);
+  const { messages } = await controller(server);
   await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+  expect(specOf(server)).toEqual({});
   server.remove(POLICY);
   await expect.poll(() => statusOf(server)?.slots, WAIT).toBe(1);
+  expect(specOf(server)).toEqual({ paused: true });
+  expect(permittedOf(server)).toMatchObject({ status: 'False', reason: 'RecoveryPaused' });
+  expect(messages.join()).toContain('was deleted and is created again with spec.paused true');
+  expect(eventsOf(server)).toEqual(['RecoveryPolicyCreatedAgain']);
+});
+
+test('a slot whose Node is deleted stays while its agent renews it', async () => {
+  const server = serverWith(2);
+  await controller(server);
+  await expect.poll(() => leasesOf(server), WAIT).toBe(1);
+  const renew = () => setLease(server, 0, 'web-1', {}, { leaseDurationSeconds: 1 });
+  renew();
+  await expect.poll(() => statusOf(server)?.nodesInRecovery, WAIT).toHaveLength(1);
+  server.remove('/api/v1/nodes/web-1');
+  for (let times = 0; times < 30; times += 1) {
+    renew();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(holderOf(server, 0)).toBe('web-1');
+  }
+  await expect.poll(() => holderOf(server, 0), WAIT).toBe('');
+});
+
+test('a Lease with the name of a slot and without its label is reported', async () => {
+  const server = serverWith(1);
+  const name = 'kubediag-recovery-0';
+  server.put(`${LEASES}/${name}`, { metadata: { name, namespace: 'kubediag' }, spec: {} });
+  const { messages } = await controller(server);
+  await expect.poll(() => messages.join(), WAIT).toContain(`Lease ${name} has the name of a slot`);
+});
+
+test('a policy that cannot be understood says that it permits nothing', async () => {
+  const server = serverWith(1);
+  await controller(server);
+  await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('True');
+  setPolicy(server, { maxConcurrentNodes: 'many' });
+  await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('False');
+  expect(permittedOf(server)?.message).toContain('its spec is malformed: maxConcurrentNodes');
+  setPolicy(server, {});
+  await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('True');
 });

@@ -1,6 +1,7 @@
 import { fieldAt, isObject, numberAt, textAt } from '../../../lib/std/json.ts';
 import {
   ADMISSION_POLICIES,
+  FAILURES_ANNOTATION,
   MANAGED_BY_LABEL,
   MANAGER,
   RECOVERY_POLICY,
@@ -8,7 +9,7 @@ import {
 } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
 import { recoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
-import { collectionAt } from '../../../pipeline/kube/collection.ts';
+import type { RecordedEvent } from '../../../pipeline/kube/event-recorder.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
@@ -18,9 +19,14 @@ import type { StoreErrorReason } from '../../../pipeline/store/store-error.ts';
 import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { LeaseDigest } from '../digests.ts';
+import { followCollectionAt } from '../follow-collection.ts';
 import { RIGHTS_CHECK_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
-import { decidePolicyStatus, type PolicyStatusDecision } from './decide-policy-status.ts';
+import {
+  decidePolicyStatus,
+  type PolicyStatusDecision,
+  unusablePolicyStatus,
+} from './decide-policy-status.ts';
 import { decideRights } from './decide-rights.ts';
 import { decideSlots, type Slot, slotsIn } from './decide-slots.ts';
 import { seenPolicies } from './seen-policies.ts';
@@ -28,9 +34,17 @@ import { seenPolicies } from './seen-policies.ts';
 const POLICIES = `/apis/${API_VERSION}/${RECOVERY_POLICIES}`;
 const POLICY = `${POLICIES}/${RECOVERY_POLICY}`;
 
+const CREATED_AGAIN = {
+  type: 'Warning',
+  reason: 'RecoveryPolicyCreatedAgain',
+  action: 'Created',
+  note:
+    `RecoveryPolicy ${RECOVERY_POLICY} was deleted and is created again with spec.paused true, because what it forbade ` +
+    'is unknown: set its fields as they were, and then spec.paused to false',
+} as const;
+
 /** Limits the repairs of the cluster: RecoveryPolicy "default", its status, and a Lease for each slot. */
 export async function slots(context: ControllerContext): Promise<void> {
-  const { client, stop, onMessage: onError } = context;
   const part = new SlotsPart(context);
   const queue = openQueue(context, 'RecoveryPolicy', () => part.reconcile(), 1);
   const again = () => queue.add(RECOVERY_POLICY);
@@ -45,7 +59,7 @@ export async function slots(context: ControllerContext): Promise<void> {
     if (isSlotChange(now, before)) again();
   });
   again();
-  await policies.run(collectionAt(client, POLICIES), { stop, onError });
+  await followCollectionAt(POLICIES, policies, context);
 }
 
 /** Agents renew the Leases that they hold, which changes nothing here. */
@@ -68,47 +82,58 @@ class SlotsPart {
 
   /** Resolves with the time after which to do it again. */
   async reconcile(): Promise<number | undefined> {
-    const { client, nodes, leases, now, onMessage } = this.#context;
+    const { client, nodes, leases, namespace, now, onMessage } = this.#context;
     const policy = await objectAt(client, POLICY);
-    if (policy === undefined) return this.#createPolicy();
+    const slotsNow = () =>
+      slotsIn(
+        Array.from(leases.entries(), ([, lease]) => lease),
+        now(),
+      );
+    if (policy === undefined) return this.#createPolicy(slotsNow().length === 0);
     if (!isObject(policy) || fieldAt(policy, 'metadata', 'deletionTimestamp') !== undefined) return;
     // An earlier status that cannot be read is replaced.
     const seen = policyIn({ ...policy, status: {} });
+    const before = recoveryPolicyStatus.safeParse(policy.status).data ?? {};
     if (seen.state === 'unusable') {
       // Agents do not repair then.
       onMessage(`RecoveryPolicy ${RECOVERY_POLICY}: ${seen.why}`);
+      await this.#report(policy, unusablePolicyStatus(seen, before, now()));
       return RIGHTS_CHECK_MS;
     }
     const rights = await this.#seenRights();
-    const existing = slotsIn(Array.from(leases.entries(), ([, lease]) => lease));
+    const existing = slotsNow();
     const wanted = slotCount(seen.spec.maxConcurrentNodes, nodes.size);
     const { missing, surplus, usable } = decideSlots(existing, wanted);
+    for (const name of missing) if (leases.get(`${namespace}/${name}`)) onMessage(unlabelled(name));
     await this.#each(missing, (name) => this.#create(name), 'AlreadyExists');
+    await this.#each(existing, (slot) => this.#correct(slot), 'Conflict', 'NotFound');
     const decision = decidePolicyStatus({
       spec: seen.spec,
-      before: recoveryPolicyStatus.safeParse(policy.status).data ?? {},
+      before,
       generation: numberAt(policy, 'metadata', 'generation') ?? 0,
       slots: existing,
       usable,
       rights,
       now: now(),
     });
-    if (decision.isChanged) await this.#writeStatus(policy, decision);
-    this.#count(decision);
+    await this.#report(policy, decision);
     // Not before their failures are in the status.
     await this.#each(surplus, (lease) => this.#remove(lease), 'Conflict', 'NotFound');
-    await this.#free(existing, textAt(policy, 'metadata', 'uid'));
+    const freeMs = await this.#free(existing, policy);
     const changesMs = (decision.changesAt?.getTime() ?? Infinity) - now().getTime();
-    return Math.max(Math.min(changesMs, RIGHTS_CHECK_MS), 1);
+    return Math.max(Math.min(changesMs, freeMs, RIGHTS_CHECK_MS), 1);
   }
 
-  async #createPolicy(): Promise<undefined> {
+  /** If there are slots, somebody has deleted a policy, and what it forbade is not known any more. */
+  async #createPolicy(isFirst: boolean): Promise<undefined> {
     const { client, onMessage } = this.#context;
     const metadata = { name: RECOVERY_POLICY, labels: { [MANAGED_BY_LABEL]: MANAGER } };
-    const body = { apiVersion: API_VERSION, kind: 'RecoveryPolicy', metadata, spec: {} };
-    await client.request({ method: 'POST', path: POLICIES, body });
+    const spec = isFirst ? {} : { paused: true };
+    const body = { apiVersion: API_VERSION, kind: 'RecoveryPolicy', metadata, spec };
+    const created = await client.request({ method: 'POST', path: POLICIES, body });
     // The watch reports it.
-    onMessage(`RecoveryPolicy ${RECOVERY_POLICY}: created`);
+    if (isFirst) onMessage(`RecoveryPolicy ${RECOVERY_POLICY}: created`);
+    else await this.#record(created, CREATED_AGAIN);
   }
 
   async #seenRights(): Promise<ReturnType<typeof decideRights>> {
@@ -119,8 +144,11 @@ class SlotsPart {
     return this.#rights;
   }
 
-  async #writeStatus(policy: object, { status }: PolicyStatusDecision): Promise<void> {
+  async #report(policy: object, decision: PolicyStatusDecision): Promise<void> {
     const { client, onMessage } = this.#context;
+    const { status, isChanged } = decision;
+    this.#count(decision);
+    if (!isChanged) return;
     await client.request({ method: 'PUT', path: `${POLICY}/status`, body: { ...policy, status } });
     const texts = status.conditions?.map(({ type, message }) => `${type}: ${message}`) ?? [];
     const text = texts.join('\n');
@@ -138,6 +166,16 @@ class SlotsPart {
     await client.request({ method: 'POST', path: this.#leasePath(), body });
   }
 
+  async #correct({ lease: { name, resourceVersion }, correctedAnnotation }: Slot): Promise<void> {
+    if (correctedAnnotation === undefined) return;
+    const annotations = { [FAILURES_ANNOTATION]: correctedAnnotation };
+    await this.#context.client.request({
+      ...{ method: 'PATCH', path: this.#leasePath(name) },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion, annotations } },
+    });
+  }
+
   /** Only if nobody has taken it since, and no failure was added. */
   async #remove({ name, resourceVersion }: LeaseDigest): Promise<void> {
     const preconditions = { resourceVersion };
@@ -145,16 +183,27 @@ class SlotsPart {
     await this.#context.client.request({ method: 'DELETE', path: this.#leasePath(name), body });
   }
 
-  /** A slot whose node is gone: nothing is repaired there any more. */
-  async #free(existing: readonly Slot[], policyUid: string | undefined): Promise<void> {
-    const { client, nodes, events, onMessage } = this.#context;
+  /**
+   * Frees a slot whose node is gone: nothing is repaired there any more. Resolves with the time after which
+   * another one may be free.
+   */
+  async #free(existing: readonly Slot[], policy: object): Promise<number> {
+    const { client, nodes } = this.#context;
+    let againMs = Infinity;
     for (const { lease } of existing) {
-      const { holder, name } = lease;
+      const { holder, name, resourceVersion, durationSeconds, seenAtMs } = lease;
       if (holder === '' || nodes.get(holder)) continue;
+      // An agent renews its slot while it repairs, whether or not its Node exists.
+      const leftMs = seenAtMs + durationSeconds * 1_000 - performance.now();
+      if (leftMs > 0) {
+        againMs = Math.min(againMs, leftMs);
+        continue;
+      }
       // The informer may be behind.
       if (await objectAt(client, `/api/v1/nodes/${encodeURIComponent(holder)}`)) continue;
       const current = await objectAt(client, this.#leasePath(name));
-      if (!isObject(current) || textAt(current, 'spec', 'holderIdentity') !== holder) continue;
+      if (!isObject(current) || textAt(current, 'metadata', 'resourceVersion') !== resourceVersion)
+        continue;
       const spec = { ...(isObject(current.spec) ? current.spec : {}), holderIdentity: '' };
       const body = { ...current, spec };
       const freed = await answerOf(
@@ -163,21 +212,19 @@ class SlotsPart {
       if (!freed.ok && !['Conflict', 'NotFound'].includes(freed.error.reason)) throw freed.error;
       if (!freed.ok) continue;
       const note = `Lease ${name} is free again: node ${holder}, which held it, does not exist any more`;
-      onMessage(note);
-      const regarding = {
-        ...{ apiVersion: API_VERSION, kind: 'RecoveryPolicy', name: RECOVERY_POLICY },
-        uid: policyUid,
-      };
-      const event = {
-        regarding,
-        type: 'Normal',
-        reason: 'SlotFreed',
-        action: 'Freed',
-        note,
-      } as const;
-      const recorded = await answerOf(events.record(event));
-      if (!recorded.ok) onMessage(recorded.error.message);
+      await this.#record(policy, { type: 'Normal', reason: 'SlotFreed', action: 'Freed', note });
     }
+    return againMs;
+  }
+
+  /** For people: a log line, and an Event of the policy. */
+  async #record(policy: unknown, event: Omit<RecordedEvent, 'regarding'>): Promise<void> {
+    const { events, onMessage } = this.#context;
+    onMessage(event.note);
+    const uid = textAt(policy, 'metadata', 'uid');
+    const names = { apiVersion: API_VERSION, kind: 'RecoveryPolicy', name: RECOVERY_POLICY };
+    const recorded = await answerOf(events.record({ ...event, regarding: { ...names, uid } }));
+    if (!recorded.ok) onMessage(recorded.error.message);
   }
 
   /** One after another; what another writer has done meanwhile is no error. */
@@ -210,4 +257,9 @@ class SlotsPart {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     return name === undefined ? path : `${path}/${name}`;
   }
+}
+
+function unlabelled(name: string): string {
+  const todo = 'delete it, or add the label';
+  return `Lease ${name} has the name of a slot but not the label ${SLOT_LABEL}, so no node can use it: ${todo}`;
 }

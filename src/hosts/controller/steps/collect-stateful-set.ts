@@ -1,10 +1,18 @@
 import { isObject } from '../../../lib/std/json.ts';
+import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { CONTROLLER_STEPS } from '../../../pipeline/steps/controller-steps.ts';
 import { failedWith, type OperationResult } from '../../../pipeline/steps/operation-result.ts';
 import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
 import { withoutSecrets } from '../../../pipeline/steps/without-secrets.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { namedStatefulSet, readPod, readStatefulSetOf, statefulSetAt } from './stateful-set-of.ts';
+import {
+  namedStatefulSet,
+  podHere,
+  podNameOf,
+  podPath,
+  readStatefulSetOf,
+  statefulSetAt,
+} from './stateful-set-of.ts';
 
 /** The StatefulSet that the input names, or else that of its pod. */
 export async function collectStatefulSet(
@@ -14,7 +22,9 @@ export async function collectStatefulSet(
   const named = namedStatefulSet(step);
   if (named && 'why' in named) return failedWith(named.why);
   if (named) return resultOf(await statefulSetAt(named, context), named.name);
-  const pod = await readPod(step, context);
+  const podName = podNameOf(step);
+  if ('why' in podName) return failedWith(podName.why);
+  const pod = podHere(podName, await objectAt(context.client, podPath(podName)), step);
   if ('why' in pod) return failedWith(pod.why);
   const set = await readStatefulSetOf(pod, context);
   return 'why' in set ? failedWith(set.why) : resultOf(set.object, set.name);

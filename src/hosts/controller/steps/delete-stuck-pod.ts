@@ -8,7 +8,7 @@ import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { Judged } from './cluster-change.ts';
 import { decideStuck } from './decide-stuck.ts';
-import { type ReadPod, readPod, readStatefulSetOf } from './stateful-set-of.ts';
+import { podHere, podNameOf, podPath, type ReadPod, readStatefulSetOf } from './stateful-set-of.ts';
 
 const { result: RESULT, bugLink: BUG_LINK } = CONTROLLER_STEPS.statefulsetStuck;
 const BUG = 'https://github.com/kubernetes/kubernetes/issues/67250';
@@ -22,14 +22,21 @@ export async function judgeStuckPod(step: StepToRun, context: ControllerContext)
   if (missing) {
     return { state: 'failed', why: needed(missing, 'let its collector be an earlier step') };
   }
-  const pod = await readPod(step, context);
-  if ('why' in pod) return { state: 'failed', why: pod.why };
-  const { namespace, name, uid } = pod;
+  const named = podNameOf(step);
+  if ('why' in named) return { state: 'failed', why: named.why };
+  const { namespace, name } = named;
+  const live = await objectAt(context.client, podPath(named));
+  const uid = textAt(live, 'metadata', 'uid');
   const collected = textAt(jsonValue(input[POD_DETAIL.result] ?? '')?.value, 'metadata', 'uid');
   const what = `pod ${namespace}/${name}`;
   const done = (why: string) =>
     ({ state: 'done', results: { [RESULT]: `${what} ${why}`, [BUG_LINK]: BUG } }) as const;
-  if (collected !== uid) return done('was replaced since it was collected');
+  // An earlier attempt may have deleted it; the StatefulSet creates it again, perhaps on another node.
+  if (collected !== uid) {
+    return done(`was ${uid === undefined ? 'deleted' : 'replaced'} since it was collected`);
+  }
+  const pod = podHere(named, live, step);
+  if ('why' in pod) return { state: 'failed', why: pod.why };
   if (textAt(pod.object, 'metadata', 'deletionTimestamp')) return done('is being deleted already');
   const set = await readStatefulSetOf(pod, context);
   if ('why' in set) return { state: 'failed', why: set.why };
@@ -45,7 +52,7 @@ export async function judgeStuckPod(step: StepToRun, context: ControllerContext)
       summary: `it blocks the rollout of StatefulSet ${set.name}: ${decision.why}`,
       description: `delete ${what}`,
       details: [`uid ${uid}, with its grace period; the StatefulSet creates it again`],
-      object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+      object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid: pod.uid },
       eventReason: 'StuckPodDeleted',
       results: { [RESULT]: `deleted ${what}: ${decision.why}`, [BUG_LINK]: BUG },
       perform: () => deleted(pod, context),
@@ -55,12 +62,12 @@ export async function judgeStuckPod(step: StepToRun, context: ControllerContext)
 
 /** Only this pod, as it was judged: a container that runs meanwhile changes its version. */
 async function deleted(
-  { namespace, name, uid, object }: ReadPod,
+  pod: ReadPod,
   { client }: Pick<ControllerContext, 'client'>,
 ): Promise<boolean> {
-  const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-  const path = `/api/v1/namespaces/${place}`;
-  const resourceVersion = textAt(object, 'metadata', 'resourceVersion');
+  const { uid } = pod;
+  const path = podPath(pod);
+  const resourceVersion = textAt(pod.object, 'metadata', 'resourceVersion');
   const preconditions = { uid, resourceVersion };
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
   const answer = await answerOf(client.request({ method: 'DELETE', path, body }));

@@ -1,8 +1,9 @@
 import { RECOVERY_POLICY } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
-import { decideRecovery } from '../../../pipeline/recovery/decide-recovery.ts';
+import { decideRecovery, whyRefused } from '../../../pipeline/recovery/decide-recovery.ts';
 import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
+import { type OperationResult, refusedWith } from '../../../pipeline/steps/operation-result.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import { POLICY_WAIT_MS } from './limits.ts';
@@ -10,17 +11,19 @@ import { POLICY_WAIT_MS } from './limits.ts';
 const POLICY = `/apis/${API_VERSION}/${RECOVERY_POLICIES}/${RECOVERY_POLICY}`;
 
 /**
- * What a change waits for. It needs no slot: a slot limits the nodes that are under repair at the same
+ * What a change waits for, or why it is refused. It needs no slot: a slot limits the nodes that are under repair at the same
  * time, and this change is one request.
  */
 export async function whyNotPermitted({
   client,
   now,
-}: ControllerContext): Promise<StepDelay | undefined> {
+}: ControllerContext): Promise<StepDelay | OperationResult | undefined> {
   const policy = policyIn(await objectAt(client, POLICY));
   // This controller writes the failures of the slots to the status of the policy.
   const decision = decideRecovery({ policy, slotFailures: [], now: now() });
   if (decision.permitted) return undefined;
   const { reason, name } = decision;
+  const refused = whyRefused(decision);
+  if (refused !== undefined) return refusedWith(refused);
   return { notNow: { reason, name }, againMs: POLICY_WAIT_MS };
 }

@@ -91,8 +91,8 @@ async function changed(
   const digest = digestOfChange(change);
   const isApproved = () => mayAct(spec, status) && approvedDigests(spec, status).has(digest);
   if (spec.recovery === 'Approval' && !isApproved()) return { planned: [{ ...record, digest }] };
-  const delay = await whyNotPermitted(context);
-  if (delay) return delay;
+  const notPermitted = await whyNotPermitted(context);
+  if (notPermitted) return notPermitted;
   const isDone = await change.perform();
   const endTime = timeText(context.now());
   if (isDone) {

@@ -43,10 +43,7 @@ function otherNamespace(what: string, own: string): Why {
  * The pod of the Diagnosis, or else the one that an earlier step has collected. Only its name and its uid
  * are taken from the input, which agents write.
  */
-export async function readPod(
-  { input, diagnosis }: StepToRun,
-  { client }: Pick<ControllerContext, 'client'>,
-): Promise<ReadPod | Why> {
+export function podNameOf({ input, diagnosis }: StepToRun): NamespacedName | Why {
   const collected = jsonValue(input[POD_DETAIL.result] ?? '')?.value;
   const named = podOfStep(input) ?? {
     namespace: textAt(collected, 'metadata', 'namespace') ?? '',
@@ -56,10 +53,21 @@ export async function readPod(
   if (!namespace || !name) {
     return { why: needed(POD_DETAIL.result, 'let its collector be an earlier step') };
   }
+  if (namespace === diagnosis.namespace) return named;
+  return otherNamespace(`pod ${namespace}/${name}`, diagnosis.namespace);
+}
+
+export function podPath({ namespace, name }: NamespacedName): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+}
+
+/** The pod as it was read, if it is on the node of the Diagnosis. */
+export function podHere(
+  { namespace, name }: NamespacedName,
+  object: unknown,
+  { diagnosis }: StepToRun,
+): ReadPod | Why {
   const what = `pod ${namespace}/${name}`;
-  if (namespace !== diagnosis.namespace) return otherNamespace(what, diagnosis.namespace);
-  const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-  const object = await objectAt(client, `/api/v1/namespaces/${place}`);
   const uid = textAt(object, 'metadata', 'uid');
   if (uid === undefined) return { why: `${what}: not found` };
   const nodeName = textAt(object, 'spec', 'nodeName');

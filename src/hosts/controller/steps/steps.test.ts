@@ -32,12 +32,14 @@ interface Given {
   readonly operation: string;
   readonly spec?: object;
   readonly policy?: object;
+  /** Of the RecoveryPolicy; by default its rights are enforced. */
+  readonly conditions?: readonly object[];
   readonly results?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, object>>;
 }
 
 /** A Diagnosis on node web-3 whose agent has come to a step of the controller. */
-async function cluster({ operation, spec, policy = {}, results, objects = {} }: Given) {
+async function cluster({ operation, spec, policy = {}, results, objects = {}, ...given }: Given) {
   const controller = new SyntheticController();
   started = controller;
   const { api } = controller;
@@ -52,7 +54,7 @@ async function cluster({ operation, spec, policy = {}, results, objects = {} }: 
     ...{ apiVersion: API_VERSION, kind: 'OperationSet', metadata: { name: 'set', uid: 's' } },
     spec: { adjacencyList: graphOf(operation) },
   });
-  const observed = { ...recoveryPolicy(policy), status: observedPolicy(1, 1) };
+  const observed = { ...recoveryPolicy(policy), status: { ...observedPolicy(1, 1), ...given } };
   api.put(`${OURS}/recoverypolicies/default`, observed);
   api.put(NODE, { metadata: { name: 'web-3', uid: 'n' }, spec: {} });
   for (const [at, object] of Object.entries(objects)) api.put(at, object);
@@ -154,6 +156,13 @@ describe('node-cordon', () => {
     await expect
       .poll(() => statusOf(controller).conditions)
       .toEqual(expect.arrayContaining([expect.objectContaining(waits)]));
+    expect(isCordoned(controller)).toBe(false);
+  });
+
+  test('is refused where nobody checks who asks for it', async () => {
+    const rights = { type: 'RightsEnforced', status: 'False', message: 'no policies' };
+    const controller = await cluster({ operation, conditions: [rights] });
+    expect(await ended(controller)).toMatchObject({ phase: 'Failed', result: 'Refused' });
     expect(isCordoned(controller)).toBe(false);
   });
 
@@ -288,13 +297,19 @@ describe('statefulset-stuck', () => {
     expect(controller.api.objects.get(POD)).toBeDefined();
   });
 
-  test('leaves a pod alone that was replaced since it was collected', async () => {
-    const newer = { ...objects, [POD]: pod({ uid: 'newer' }) };
-    const controller = await cluster({ operation, objects: newer, results });
+  // An earlier attempt of the step may have deleted it.
+  test.each([
+    ['was replaced', pod({ uid: 'newer' })],
+    ['was replaced', pod({ uid: 'newer', nodeName: 'web-4' })],
+    ['was deleted', undefined],
+  ])('has nothing to do when the pod %s since it was collected', async (what, live) => {
+    const given = { [SET]: statefulSet, ...(live ? { [POD]: live } : {}) };
+    const controller = await cluster({ operation, objects: given, results });
     const status = await ended(controller);
-    expect(textAt(status, 'operationResults', statefulsetStuck.result)).toContain('was replaced');
+    expect(status).toMatchObject({ phase: 'Succeeded', result: 'Completed' });
+    expect(textAt(status, 'operationResults', statefulsetStuck.result)).toContain(what);
     expect(status).not.toHaveProperty('actions');
-    expect(controller.api.objects.get(POD)).toBeDefined();
+    expect(controller.api.objects.get(POD)?.metadata).toMatchObject(live ? { uid: 'newer' } : {});
   });
 });
 

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../../lib/std/is-loopback.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import type { OperationSpec } from '../../../pipeline/api/operation.ts';
 import type { GraphNode } from '../../../pipeline/api/operation-set.ts';
 import { processorOf } from '../../../pipeline/api/processor-of.ts';
@@ -10,7 +11,7 @@ import type { BuiltIns } from '../../../pipeline/steps/built-ins.ts';
 import { controllerStepOf } from '../../../pipeline/steps/controller-steps.ts';
 import { AGENT_PORT } from '../../../pipeline/steps/limits.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { openQueue } from '../open-queue.ts';
 import { STEP_RETRY_MS } from './limits.ts';
 import { runStepFor } from './run-step.ts';

@@ -1,6 +1,5 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { failedFor, withReason } from '../../../pipeline/graph/conditions.ts';
-import { decideWithoutNode } from '../../../pipeline/graph/decide-next.ts';
 
 /** The pod of a Diagnosis. */
 export type SeenPod =
@@ -13,19 +12,6 @@ export interface SeenTarget {
   readonly spec: DiagnosisSpec;
   readonly status: DiagnosisStatus;
   readonly now: Date;
-}
-
-/** The status before its pod is looked for, and whether to do that. */
-export function decideBegin({ spec, status, now }: SeenTarget): {
-  readonly status: DiagnosisStatus;
-  readonly isReady: boolean;
-} {
-  let current = status;
-  for (;;) {
-    const decision = decideWithoutNode({ spec, status: current, now });
-    if (decision?.kind !== 'save') return { status: current, isReady: decision === undefined };
-    current = decision.status;
-  }
 }
 
 /** The status that says for what it waits, or why it has ended. */

@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
+import { statusWithoutNode } from '../../../pipeline/graph/decide-next.ts';
 import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { type DiagnosisDigest, hasEnded } from '../digests.ts';
+import type { DiagnosisDigest } from '../digests.ts';
 import { POD_WAIT_MAX_MS, POD_WAIT_MIN_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import { saveStatus, statusOf, unfinished } from '../save-status.ts';
-import { decideBegin, decideTarget, type SeenPod, type SeenTarget } from './decide-target.ts';
+import { decideTarget, type SeenPod, type SeenTarget } from './decide-target.ts';
 
 /** Sets spec.nodeName of each Diagnosis that names a pod only, as soon as the pod has a node. */
 export async function targets(context: ControllerContext): Promise<void> {
@@ -48,7 +50,7 @@ class TargetFinder {
     const object = await unfinished(this.#context, key);
     const spec = object?.spec as DiagnosisSpec | undefined;
     if (!object || !spec?.podReference || spec.nodeName) return undefined;
-    const begun = decideBegin({ spec, status: statusOf(object), now: now() });
+    const begun = statusWithoutNode({ spec, status: statusOf(object), now: now() });
     const seen = { spec, status: begun.status, now: now() };
     if (!begun.isReady) {
       await this.#save(object, begun.status);

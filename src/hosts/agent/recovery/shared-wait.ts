@@ -1,0 +1,53 @@
+import type { NotPermitted } from '../../../pipeline/recovery/decide-recovery.ts';
+import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
+import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
+import { nextAskMs } from './ask-again.ts';
+import { ASK_FORGET_MS } from './limits.ts';
+
+interface Wait {
+  /** With which it was decided. */
+  readonly policy: SeenPolicy;
+  readonly delay: StepDelay;
+}
+
+/** The waiting steps of a node share one request: until it is repeated, each gets the same answer. */
+export class SharedWait {
+  readonly #askAgainMs: typeof nextAskMs;
+  #last: (Omit<Wait, 'delay'> & { readonly why: NotPermitted; readonly until: number }) | undefined;
+  #asked = { count: 0, at: 0 };
+
+  constructor(askAgainMs = nextAskMs) {
+    this.#askAgainMs = askAgainMs;
+  }
+
+  /** Undefined when it is time to ask again. */
+  current(): Wait | undefined {
+    const leftMs = (this.#last?.until ?? 0) - performance.now();
+    if (!this.#last || leftMs <= 0) return undefined;
+    const { policy, why } = this.#last;
+    return { policy, delay: delayFor(why, leftMs) };
+  }
+
+  begin(
+    policy: SeenPolicy,
+    why: NotPermitted & { readonly changesAt?: Date },
+    now: Date,
+  ): StepDelay {
+    const at = performance.now();
+    const isOld = at - this.#asked.at > ASK_FORGET_MS;
+    const count = isOld ? 0 : this.#asked.count;
+    this.#asked = { count: count + 1, at };
+    const againMs = this.#askAgainMs(count, why.changesAt, now);
+    this.#last = { policy, why, until: at + againMs };
+    return delayFor(why, againMs);
+  }
+
+  end(): void {
+    this.#last = undefined;
+    this.#asked = { count: 0, at: 0 };
+  }
+}
+
+function delayFor({ reason, name }: NotPermitted, againMs: number): StepDelay {
+  return { notNow: { reason, name }, againMs: Math.max(againMs, 1) };
+}
