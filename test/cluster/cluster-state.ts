@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, isObject, listAt, textAt } from '../../src/lib/std/json.ts';
+import { NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
 import type { ClusterNode } from '../../tools/cluster/node.ts';
 import { deployedProcesses } from './deployed-processes.ts';
 import type { SharedCluster } from './shared-cluster.ts';
@@ -71,14 +72,19 @@ export interface NodeState {
   readonly processes: readonly number[];
 }
 
-/** Directories that a node has for itself, and that belong to nobody who stays. */
-const FOLDERS = ['/var/lib', '/var/log/pods', '/var/log/containers', '/var/lib/kubelet/pods'];
+/** Directories that a node has for itself. */
+const FOLDERS = ['/var/lib', '/var/lib/kubelet/pods', '/run', '/run/netns'];
+/** Of all pods: the kubelet removes them some time after the pod. */
+const LOGS = ['/var/log/pods', '/var/log/containers'];
 
 export function nodeState(node: ClusterNode): NodeState {
   const inProc = (path: string) => readFileSync(`/proc/${node.pid}/${path}`, 'utf8').split('\n');
-  const folders = [...FOLDERS, '/run', '/run/netns'];
+  const logs = LOGS.flatMap((folder) => namesIn(node, folder));
   return {
-    directories: folders.flatMap((folder) => namesIn(node, folder)),
+    directories: [
+      ...FOLDERS.flatMap((folder) => namesIn(node, folder)),
+      ...logs.filter((path) => path.includes(NAMESPACE)),
+    ].toSorted(),
     // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw
     mountPoints: inProc('mountinfo').flatMap((line) => line.split(' ')[4] ?? []),
     // 0000000000000000: 00000002 00000000 00010000 0001 01 20580 /run/containerd/containerd.sock
