@@ -128,6 +128,25 @@ test('nobody has checked who asks for a repair: it is refused, and waits only wh
   expect(unknown.outcome).toMatchObject({ notNow: { reason: 'RightsNotChecked' } });
 });
 
+test('a refusal does not count for the next step, after a person has allowed repairs', async () => {
+  const api = new SyntheticApiServer();
+  const path = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
+  const object = recoveryPolicy();
+  const conditions = [{ type: 'RightsEnforced', status: 'False', message: 'some reason' }];
+  const stored = {
+    ...{ ...object, metadata: { ...object.metadata, generation: 1 } },
+    status: { ...observedPolicy(1, 1), conditions },
+  };
+  api.put(path, stored);
+  const [lease] = slotLeases(1);
+  const slot = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases/kubediag-recovery-0';
+  api.put(slot, lease ?? {});
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  expect(await node.step(repairStep('web-1'))).toMatchObject({ reason: 'Refused' });
+  api.put(path, { ...stored, spec: { withoutAdmissionPolicies: 'Allow' } });
+  expect(await node.step(repairStep('web-1'))).toEqual(DONE);
+});
+
 test('a step whose run throws releases its slot', async () => {
   const api = new SyntheticApiServer();
   const object = recoveryPolicy();

@@ -1,4 +1,4 @@
-import type { NotPermitted } from '../../../pipeline/recovery/decide-recovery.ts';
+import { type NotPermitted, whyRefused } from '../../../pipeline/recovery/decide-recovery.ts';
 import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import { nextAskMs } from './ask-again.ts';
@@ -34,6 +34,11 @@ export class SharedWait {
     now: Date,
   ): StepDelay {
     const at = performance.now();
+    // A step that is refused does not wait. The next one is judged by the policy of its own moment.
+    if (whyRefused(why) !== undefined) {
+      this.#last = undefined;
+      return delayFor(why, 0);
+    }
     const isOld = at - this.#asked.at > ASK_FORGET_MS;
     const count = isOld ? 0 : this.#asked.count;
     this.#asked = { count: count + 1, at };
