@@ -18,7 +18,13 @@ import {
   nodeState,
   settledObjects,
 } from './cluster-state.ts';
-import { commandsOf, installCommands, runCommands } from './installation.ts';
+import {
+  commandsOf,
+  installCommands,
+  REMOVAL_PAGE,
+  removalSteps,
+  runCommands,
+} from './installation.ts';
 import { makeSickPod } from './sick-pod.ts';
 
 /** The pages on installation, upgrade and removal, word by word, on a Kubernetes that has just started. */
@@ -26,7 +32,6 @@ import { makeSickPod } from './sick-pod.ts';
 const API = 'diagnosis.kubediag.org/v1';
 const READY_MS = 60_000;
 const SOON = { timeout: 90_000, interval: 500 };
-const REMOVAL_PAGE = 'docs/removal.md';
 const STATE_DIRECTORY = '/var/lib/kubediag';
 const JOURNAL = `${STATE_DIRECTORY}/journal.jsonl`;
 const [NEWER, OLDER] = ['newer', 'older'];
@@ -174,8 +179,7 @@ async function runPods(): Promise<void> {
 }
 
 async function remove(): Promise<void> {
-  for (const begin of ['kubectl delete daemonset', 'kubectl delete -f deploy/kubediag.yaml']) {
-    const commands = await commandsOf(REMOVAL_PAGE, begin);
+  for (const commands of await removalSteps()) {
     const { code, stderr } = await runCommands(cluster, commands);
     expect({ commands, code, stderr }).toEqual({ commands, code: 0, stderr: '' });
   }

@@ -14,6 +14,7 @@ const COMMANDS_MS = 300_000;
 const SLOTS = 3;
 
 const INSTALL_PAGE = 'docs/install-cluster.md';
+export const REMOVAL_PAGE = 'docs/removal.md';
 const APPLY = 'kubectl apply -f deploy/kubediag.yaml';
 
 type WithKubectl = Pick<SharedCluster, 'kubectl'>;
@@ -46,10 +47,17 @@ export async function installCommands(): Promise<string> {
   return commands.replace('|IMAGE|', `|${KUBEDIAG_IMAGE}|`);
 }
 
+/** The two steps that remove KubeDiag. */
+export async function removalSteps(): Promise<readonly string[]> {
+  const begins = ['kubectl delete daemonset', 'kubectl delete -f deploy/kubediag.yaml'];
+  return Promise.all(begins.map((begin) => commandsOf(REMOVAL_PAGE, begin)));
+}
+
 /** The block of commands on a page that begins like this. */
 export async function commandsOf(page: string, begin: string): Promise<string> {
   const text = await readFile(join(ROOT, page), 'utf8');
-  const blocks = [...text.matchAll(/^```\n(.+?)^```$/gms)].map(([, block = '']) => block);
+  // Also those with a language, so that the end of one is not the begin of another.
+  const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const found = blocks.filter((block) => block.startsWith(begin));
   if (found.length !== 1) {
     throw new Error(`${page}: ${found.length} blocks of commands begin with "${begin}"`);

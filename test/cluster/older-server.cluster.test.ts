@@ -7,14 +7,25 @@ import {
 } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
-import { installOnOlderServer } from './installation.ts';
+import { type ClusterObjects, clusterObjects, settledObjects } from './cluster-state.ts';
+import {
+  commandsOf,
+  installOnOlderServer,
+  REMOVAL_PAGE,
+  removalSteps,
+  runCommands,
+} from './installation.ts';
 
 /** The documented installation on a whole Kubernetes v1.29, with a node that is older still. */
 
 const SOON = { timeout: 90_000, interval: 300 };
 const NODES = ['older', 'oldest'];
+/** Two lines of kubectl for each policy and each binding. */
+const OF_POLICIES =
+  /no matches for kind "ValidatingAdmissionPolicy|^ensure CRDs are installed first$/;
 
 let cluster: Cluster;
+let objectsBefore: ClusterObjects;
 
 beforeAll(async () => {
   const name = `${inject('clustersOfRun')}-older`;
@@ -28,6 +39,7 @@ beforeAll(async () => {
     ],
   });
   await writeReady(cluster);
+  objectsBefore = await settledObjects(cluster);
   await installOnOlderServer(cluster);
 });
 
@@ -92,7 +104,20 @@ it('repairs no node until a person allows it without admission policies', async 
     .poll(() => condition('recoverypolicy', 'default', 'RecoveryPermitted'), SOON)
     .toMatch(/^True RecoveryPermitted /);
   await diagnose('after');
+  // It is not refused: nothing was found that it could repair.
   await expect
-    .poll(() => condition('diagnosis', 'after', 'WaitingForRecovery'), SOON)
-    .toMatch(/^False RecoveryBegun /);
+    .poll(() => cluster.kubectl('get', 'diagnosis', 'after', result), SOON)
+    .toMatch(/^Error this step needs /);
+});
+
+it('is removed by the commands of the page, which report the policies as unknown kinds', async () => {
+  const [agents = '', rest = ''] = await removalSteps();
+  expect(await runCommands(cluster, agents)).toMatchObject({ code: 0, stderr: '' });
+  const { code, stderr } = await runCommands(cluster, rest);
+  expect(code).toBe(1);
+  const others = stderr.split('\n').filter((line) => !OF_POLICIES.test(line));
+  expect(others).toEqual(['']);
+  const untilGone = await commandsOf(REMOVAL_PAGE, 'kubectl wait --for=delete namespace');
+  expect(await runCommands(cluster, untilGone)).toMatchObject({ code: 0, stderr: '' });
+  await expect.poll(() => clusterObjects(cluster), SOON).toEqual(objectsBefore);
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { PLACES } from '../../lab/places.ts';
 import { BUSYBOX_IMAGE } from '../../test/rig/busybox-image.ts';
@@ -148,6 +148,8 @@ export function personsEnvironment(
   return {
     ...process.env,
     KUBECONFIG: facts.kubeconfig,
+    // All clusters have the same address, by which kubectl remembers the kinds of a server for ten minutes.
+    KUBECACHEDIR: join(dirname(facts.kubeconfig), 'kubectl-cache'),
     PATH: [facts.programs, process.env.PATH].join(delimiter),
   };
 }
