@@ -29,6 +29,17 @@ test('an absent one is created with label and hash', () => {
   expect(metadata.annotations?.[BUILT_IN_HASH]).toMatch(/^[0-9a-f]{16}$/);
 });
 
+test('kubectl apply of another manifest removes all that the controller wrote', () => {
+  const { metadata, spec } = stored('/new');
+  const applied = 'kubectl.kubernetes.io/last-applied-configuration';
+  const { [applied]: text = '', ...annotations } = metadata.annotations ?? {};
+  const { name, labels } = metadata;
+  expect(JSON.parse(text)).toEqual({
+    ...{ apiVersion: API_VERSION, kind: 'Operation', spec },
+    metadata: { name, labels, annotations },
+  });
+});
+
 test('one that is as it should be is left alone', () => {
   expect(decideBuiltIn(operation('/new'), stored('/new'))).toEqual({ kind: 'leave' });
 });

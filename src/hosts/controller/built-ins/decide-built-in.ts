@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_HASH, MANAGED_BY_LABEL, MANAGER } from '../../../pipeline/api/cluster-names.ts';
+import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
 import { hashOf } from '../hash-of.ts';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export type BuiltInDecision =
   | { readonly kind: 'create'; readonly object: NewObject }
@@ -12,7 +15,7 @@ export type BuiltInDecision =
 /** What to do about a built-in object and the one with its name that the cluster has. */
 export function decideBuiltIn(builtIn: NewObject, seen: StoredObject | undefined): BuiltInDecision {
   const hash = hashOf(builtIn.spec);
-  if (!seen) return { kind: 'create', object: withMarks(builtIn, hash) };
+  if (!seen) return { kind: 'create', object: written(builtIn, builtIn, hash) };
   const { deletionTimestamp, labels, annotations } = seen.metadata;
   if (deletionTimestamp !== undefined) return { kind: 'leave' };
   const isWanted = isDeepStrictEqual(seen.spec, builtIn.spec);
@@ -24,18 +27,31 @@ export function decideBuiltIn(builtIn: NewObject, seen: StoredObject | undefined
   // Without a hash somebody has added the label: the object is ours from now on.
   const isUnchanged = isWanted || last === undefined || last === hashOf(seen.spec);
   if (!isUnchanged) return { kind: 'leave', conflict: changed(builtIn) };
-  return { kind: 'update', object: { ...withMarks(seen, hash), spec: builtIn.spec } };
+  return { kind: 'update', object: written(seen, builtIn, hash) };
 }
 
-function withMarks<T extends NewObject>(object: T, hash: string): T {
+/**
+ * Says what the controller has written as "kubectl apply" does. So a person who applies a manifest of their own
+ * with this name replaces it; without that, kubectl would merge both.
+ */
+function written<T extends NewObject>(object: T, { kind, spec }: NewObject, hash: string): T {
   const { metadata } = object;
+  const labels = { [MANAGED_BY_LABEL]: MANAGER };
+  const annotations = { [BUILT_IN_HASH]: hash };
+  const { name } = metadata;
+  const applied = { apiVersion: API_VERSION, kind, metadata: { name, labels, annotations }, spec };
   return {
     ...object,
     metadata: {
       ...metadata,
-      labels: { ...metadata.labels, [MANAGED_BY_LABEL]: MANAGER },
-      annotations: { ...metadata.annotations, [BUILT_IN_HASH]: hash },
+      labels: { ...metadata.labels, ...labels },
+      annotations: {
+        ...metadata.annotations,
+        ...annotations,
+        [LAST_APPLIED]: JSON.stringify(applied),
+      },
     },
+    spec,
   };
 }
 
