@@ -60,7 +60,9 @@ export async function settledObjects(
 ): Promise<ClusterObjects> {
   for (let before = await clusterObjects(cluster); ; ) {
     const now = await clusterObjects(cluster);
-    if (isDeepStrictEqual(now, before)) return now;
+    // A node that has just become ready still has this taint for seconds.
+    const isStarting = JSON.stringify(now).includes('"key":"node.kubernetes.io/not-ready"');
+    if (!isStarting && isDeepStrictEqual(now, before)) return now;
     before = now;
   }
 }
