@@ -33,7 +33,7 @@ let kubeconfig: string;
 beforeAll(async () => {
   cluster = await sharedCluster(CURRENT);
   scratch = await mkdtemp(join(tmpdir(), 'kubediag-rights-'));
-  await cluster.kubectl('apply', '--server-side', '--filename=deploy/crds');
+  await cluster.kubectl('apply', '--filename=deploy/crds');
   await cluster.kubectl('wait', '--for=condition=Established', '--filename=deploy/crds');
   await cluster.apply(
     { apiVersion: 'v1', kind: 'Node', metadata: { name: OTHER } },

@@ -95,7 +95,7 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   const args = ['--subresource=status', '--type=merge', `--patch=${patch}`];
   await cluster.kubectl('patch', ...name, ...args);
   const [head = '', row = ''] = (await cluster.kubectl('get', ...name)).split('\n');
-  const columns = 'NAME OPERATIONSET NODENAME PHASE RESULT AGE';
+  const columns = 'NAME OPERATIONSET NODENAME PHASE RESULT NODES AGE';
   expect(head.trim().split(/\s+/)).toEqual(columns.split(' '));
   expect(row).toMatch(/^subpath-remount-diagnosis +subpath-remount-op-set +my-node +Succeeded /);
   expect(row.length).toBeLessThanOrEqual(120);
