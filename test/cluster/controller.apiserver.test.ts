@@ -8,8 +8,8 @@ import { type ControllerHere, controllerHere, createNamespace } from '../rig/con
 /** Diagnoses whose pods, nodes or agents are missing, lost or late, on a real API server. */
 
 const WAIT = { timeout: 40_000, interval: 100 };
-const TIMES = { arrivalMs: 1_000, lostEndMs: 4_000 };
-const LEASE_SECONDS = 2;
+const TIMES = { arrivalMs: 1_000, lostEndMs: 8_000 };
+const LEASE_SECONDS = 4;
 const OTHER_NAMESPACE = 'other';
 
 let api: ApiServer;

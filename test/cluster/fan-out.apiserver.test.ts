@@ -18,7 +18,7 @@ import { SimulatedAgents, type SimulatedStep, stepOf } from '../rig/simulated-ag
 /** Diagnoses of many nodes on a real API server, with agents that only simulate their steps. */
 
 const WAIT = { timeout: 120_000, interval: 200 };
-const COUNT = 200;
+const COUNT = 400;
 
 let api: ApiServer;
 let store: Store;
@@ -237,13 +237,16 @@ test('a cancel ends what runs, and begins nothing', async () => {
 });
 
 test('suspend stops the creation and the children, and both go on', async () => {
+  step = stepOf(5_000);
   await controllerIn();
   const parent = await create('all', { deadlineSeconds: 600 });
   await expect.poll(async () => (await childrenOf(parent)).length, WAIT).toBeGreaterThan(5);
   await change('all', { suspend: true });
   await sleep(3_000);
   const before = await childrenOf(parent);
+  expect(before.length).toBeLessThan(COUNT);
   const open = before.filter(({ status }) => textAt(status, 'endTime') === undefined);
+  expect(open).not.toEqual([]);
   expect(open.every(({ spec }) => spec.suspend === true)).toBe(true);
   await sleep(2_000);
   expect(await childrenOf(parent)).toHaveLength(before.length);

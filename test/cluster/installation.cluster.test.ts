@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isObject, listAt, textAt } from '../../src/lib/std/json.ts';
 import { ADMISSION_POLICIES } from '../../src/pipeline/api/cluster-names.ts';
 import { clusterKinds } from '../../src/pipeline/api/kinds.ts';
 import { ownOperationSets } from '../../src/pipeline/operations/catalogue.ts';
 import type { Cluster } from '../../tools/cluster/cluster.ts';
-import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
-import { startCluster } from '../../tools/cluster/start-cluster.ts';
 import { deployedImage } from '../../tools/deploy/pod-parts.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 import {
@@ -19,12 +17,14 @@ import {
   settledObjects,
 } from './cluster-state.ts';
 import {
+  allCommandsOf,
   commandsOf,
   installCommands,
   REMOVAL_PAGE,
   removalSteps,
   runCommands,
 } from './installation.ts';
+import { ownCluster } from './own-cluster.ts';
 import { makeSickPod } from './sick-pod.ts';
 
 /** The pages on installation, upgrade and removal, word by word, on a Kubernetes that has just started. */
@@ -33,6 +33,7 @@ const API = 'diagnosis.kubediag.org/v1';
 const READY_MS = 60_000;
 const SOON = { timeout: 90_000, interval: 500 };
 const STATE_DIRECTORY = '/var/lib/kubediag';
+const CONTROLLER_STEPS = 'deploy/controller-steps.yaml';
 const JOURNAL = `${STATE_DIRECTORY}/journal.jsonl`;
 const [NEWER, OLDER] = ['newer', 'older'];
 const NODES = [NEWER, OLDER];
@@ -44,14 +45,10 @@ let objectsBefore: ClusterObjects;
 let nodesBefore: readonly NodeState[];
 
 beforeAll(async () => {
-  const name = `${inject('clustersOfRun')}-install`;
-  // Written down before there is anything, so that it is found whenever we are killed.
-  await write({ name, supervisor: markOf(process.pid) });
-  cluster = await startCluster({
-    ...{ name, executable: EXECUTABLE, scratch: folderOf(name) },
+  cluster = await ownCluster('install', {
+    executable: EXECUTABLE,
     nodes: [{ name: NEWER }, { name: OLDER, kubelet: LAST_WITH_STALE_SUBPATH }],
   });
-  await writeReady(cluster);
   await runPods();
   objectsBefore = await settledObjects(cluster);
   nodesBefore = cluster.nodes.map(nodeState);
@@ -94,6 +91,33 @@ it('repairs a node as soon as its policy, which the controller has made, permits
   await expect.poll(() => statusOf('repair'), SOON).toEqual(['Succeeded', 'Repaired']);
   await cluster.kubectl('delete', 'pod/sick', 'configmap/settings');
 });
+
+/** Their names on the pages are examples. */
+const NAMESPACES = ['shop', 'monitoring'];
+
+it.each(['docs/recovery.md', 'docs/rights.md'])(
+  'runs every command of the page %s',
+  async (page) => {
+    for (const name of NAMESPACES) await cluster.kubectl('create', 'namespace', name);
+    await diagnose('web', { operationSet: 'stale-subpath-mount', nodeName: OLDER });
+    const commands = await allCommandsOf(page);
+    expect(commands.length).toBeGreaterThan(3);
+    for (const command of commands) {
+      const { code, stderr } = await runCommands(cluster, command);
+      expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: '' });
+    }
+    const permit = '--patch={"spec":{"paused":false}}';
+    await cluster.kubectl('patch', 'recoverypolicy', 'default', '--type=merge', permit);
+    await cluster.kubectl(
+      'delete',
+      'diagnosis/web',
+      'clusterrolebinding/on-call',
+      '--ignore-not-found',
+    );
+    await cluster.kubectl('delete', '-f', CONTROLLER_STEPS, '--ignore-not-found');
+    await cluster.kubectl('delete', 'namespace', ...NAMESPACES);
+  },
+);
 
 it('goes on with a Diagnosis while agents and controllers are replaced', async () => {
   void cluster.run(['node', '-e', SILENT_SERVER], { limitMs: 1_200_000 });
@@ -160,7 +184,20 @@ it('is installed again, and continues the journal', async () => {
   expect(journal().startsWith(before)).toBe(true);
   expect(journal().length).toBeGreaterThan(before.length);
   await cluster.kubectl('delete', 'pod/sick', 'configmap/settings');
-  await remove();
+});
+
+it('is removed in the wrong order, and the page says how the conditions go', async () => {
+  const [, rest = ''] = await removalSteps();
+  expect(await runCommands(cluster, rest)).toMatchObject({ code: 0, stderr: '' });
+  const commands = await commandsOf(REMOVAL_PAGE, 'kubectl get nodes');
+  for (const name of NODES) {
+    const { code, stdout, stderr } = await runCommands(
+      cluster,
+      commands.replace(' NODE ', ` ${name} `),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^${name} +False$`, 'm'));
+  }
   expect(await clusterObjects(cluster)).toEqual(objectsBefore);
 });
 

@@ -65,6 +65,14 @@ export async function commandsOf(page: string, begin: string): Promise<string> {
   return found[0] ?? '';
 }
 
+/** Every command of kubectl on a page: its blocks, and those within a sentence. */
+export async function allCommandsOf(page: string): Promise<readonly string[]> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  return [...text.matchAll(/^```\n(kubectl .*?)^```$|`(kubectl [^`]+)`/gms)].map(
+    ([, block, inline]) => block ?? inline ?? '',
+  );
+}
+
 /** Runs the commands of a page in a copy of what they need of the repository: they may change it. */
 export async function runCommands(cluster: WithCommands, script: string) {
   const folder = join(cluster.scratch, 'repository');

@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inject } from 'vitest';
 import type { Cluster } from '../../tools/cluster/cluster.ts';
-import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
-import { startCluster } from '../../tools/cluster/start-cluster.ts';
 import { ClusterCheck } from './cluster-check.ts';
 import { type HungVolume, mountHungVolume } from './hung-volume.ts';
+import { ownCluster } from './own-cluster.ts';
 
 /** Of an orphaned pod. */
 const POD_UID = 'b2f1c7a4-91d3-4e57-8a60-3d5c2b7e9f18';
@@ -33,12 +31,7 @@ export function stuckCluster(): Promise<StuckCluster> {
 }
 
 async function begin(): Promise<StuckCluster> {
-  const name = `${inject('clustersOfRun')}-stuck`;
-  // Written down before there is anything, so that it is found whenever we are killed.
-  await write({ name, supervisor: markOf(process.pid) });
-  const kubelet = LAST_WITH_STALE_SUBPATH;
-  const cluster = await startCluster({ name, nodes: [{ kubelet }], scratch: folderOf(name) });
-  await writeReady(cluster);
+  const cluster = await ownCluster('stuck', { nodes: [{ kubelet: LAST_WITH_STALE_SUBPATH }] });
   await openReadOnlyPort(cluster);
   const clusterCheck = ClusterCheck.on(cluster, 'dead-volume-mount');
   await clusterCheck.applyPod('early');

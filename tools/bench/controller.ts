@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapAtOnce } from '../../src/lib/std/map-at-once.ts';
@@ -9,19 +9,20 @@ import { type ApiServer, startApiServer } from '../../test/rig/api-server.ts';
 import { ControlledCluster } from '../../test/rig/controlled-cluster.ts';
 import { createNamespace, kubeconfigOf } from '../../test/rig/controller-here.ts';
 import { EXECUTABLE, type Running, startProgram } from '../../test/rig/run-kubediag.ts';
+import { cpuSeconds, memoryMib } from './process-use.ts';
 import { barred, type Row, shown } from './row.ts';
 
 const DIAGNOSES = 10_000;
+/** Of the Diagnoses one runs on each; the others have ended. */
 const NODES = 100;
-/** Of these one runs on each node; the others have ended. */
 const WRITES_AT_ONCE = 32;
 const LEASE_SECONDS = 120;
+/** 200 MB. */
+const MEMORY_MIB = 190;
 const LIMIT_MS = 900_000;
 const SETTLE_MS = 20_000;
 const WATCHED_MS = 60_000;
 const POLL_MS = 100;
-const TICKS_PER_SECOND = 100;
-const MIB_IN_KIB = 1024;
 
 /** The leader of a cluster with many Diagnoses, and a real API server. */
 export async function controllerRows(scratch: string): Promise<readonly Row[]> {
@@ -61,14 +62,19 @@ async function measured(controller: Running, begun: number): Promise<readonly Ro
   const knownMs = performance.now() - begun;
   await sleep(SETTLE_MS);
   const pid = controller.child.pid ?? 0;
-  const before = { ticks: await ticks(pid), requests: await total('kubediag_api_requests_total') };
+  const before = {
+    cpu: await cpuSeconds(pid),
+    requests: await total('kubediag_api_requests_total'),
+  };
   await sleep(WATCHED_MS);
   const requests = (await total('kubediag_api_requests_total')) - before.requests;
   const seconds = WATCHED_MS / 1_000;
-  const millicores = (((await ticks(pid)) - before.ticks) / TICKS_PER_SECOND / seconds) * 1_000;
+  const millicores = (((await cpuSeconds(pid)) - before.cpu) / seconds) * 1_000;
   const name = `controller, ${DIAGNOSES} Diagnoses on ${NODES} nodes`;
   return [
-    barred(`${name}: memory of the leader`, await memoryMib(pid, 'VmRSS'), 'MiB', { under: 200 }),
+    barred(`${name}: memory of the leader`, await memoryMib(pid, 'VmRSS'), 'MiB', {
+      under: MEMORY_MIB,
+    }),
     shown(`${name}: memory at its peak`, await memoryMib(pid, 'VmHWM'), 'MiB'),
     shown(`${name}: all are known after`, knownMs / 1_000, 's'),
     shown(`${name}: CPU while nothing changes`, millicores, 'millicores'),
@@ -117,17 +123,4 @@ async function metricsAt(url: string): Promise<string> {
 function sumOf(text: string, name: string): number {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
-}
-
-// 4211 (kubediag) S 1 ...: the 14th and 15th field are utime and stime.
-async function ticks(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-async function memoryMib(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number> {
-  const text = await readFile(`/proc/${pid}/status`, 'utf8');
-  // VmRSS:	   49152 kB
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) / MIB_IN_KIB;
 }

@@ -1,5 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
@@ -9,6 +13,7 @@ import { type ApiServer, startApiServer } from '../../test/rig/api-server.ts';
 import { createNamespace, kubeconfigOf } from '../../test/rig/controller-here.ts';
 import { EXECUTABLE, startProgram } from '../../test/rig/run-kubediag.ts';
 import { SimulatedAgents } from '../../test/rig/simulated-agents.ts';
+import { cpuSeconds, memoryMib } from './process-use.ts';
 import { barred, type Row, shown } from './row.ts';
 
 const AGENTS = 1_000;
@@ -18,8 +23,10 @@ const STEPS = ['first', 'second'];
 const POLL_MS = 500;
 /** Six times the bar. */
 const LIMIT_MS = 600_000;
-const TICKS_PER_SECOND = 100;
-const MIB_IN_KIB = 1024;
+/** Until all watches have begun. */
+const SETTLE_MS = 10_000;
+/** Each agent renews its Lease twice. */
+const IDLE_MS = 60_000;
 
 /** Five Diagnoses of 1,000 nodes at once, with real watches, a real API server and a real controller. */
 export async function fanOutRows(scratch: string): Promise<readonly Row[]> {
@@ -34,7 +41,8 @@ export async function fanOutRows(scratch: string): Promise<readonly Row[]> {
     const controller = startProgram([EXECUTABLE, ...words], { limitMs: 2 * LIMIT_MS });
     try {
       await controller.hasSaid('this process leads');
-      return await measured(api, agents, controller.child.pid ?? 0);
+      const idle = await idleRows(api);
+      return [...idle, ...(await measured(api, agents, controller.child.pid ?? 0))];
     } finally {
       controller.child.kill('SIGTERM');
       await controller.end;
@@ -53,8 +61,8 @@ async function measured(
   const store = kubeStore(api.client);
   await makeGraph(store);
   const used = async () => ({
-    server: (await ticks(api.part.pid)) + (await ticks(api.etcd.pid)),
-    controller: await ticks(controller),
+    server: await serverSeconds(api),
+    controller: await cpuSeconds(controller),
     agents: process.cpuUsage(),
   });
   const before = await used();
@@ -65,24 +73,46 @@ async function measured(
   const seconds = (performance.now() - begun) / 1_000;
   const after = await used();
   await expectOnce(store, agents);
+  if (agents.errors.length > 0) throw new Error(agents.errors.join('\n'));
   const { user, system } = process.cpuUsage(before.agents);
   const each = (processorSeconds: number) => (processorSeconds * 1_000) / DIAGNOSES;
   const name = `${DIAGNOSES} Diagnoses of ${STEPS.length} steps on ${AGENTS} simulated agents`;
   return [
     barred(`${name}: ended`, DIAGNOSES / seconds, '1/s', { atLeast: 50 }),
-    shown(
-      `${name}: API server and etcd, for each`,
-      each((after.server - before.server) / TICKS_PER_SECOND),
-      'ms CPU',
-    ),
-    shown(
-      `${name}: controller, for each`,
-      each((after.controller - before.controller) / TICKS_PER_SECOND),
-      'ms CPU',
-    ),
+    shown(`${name}: API server and etcd, for each`, each(after.server - before.server), 'ms CPU'),
+    shown(`${name}: controller, for each`, each(after.controller - before.controller), 'ms CPU'),
     shown(`${name}: agents and their connections, for each`, each((user + system) / 1e6), 'ms CPU'),
-    shown(`${name}: memory of the controller`, await residentMib(controller), 'MiB'),
+    shown(`${name}: memory of the controller`, await memoryMib(controller, 'VmRSS'), 'MiB'),
   ];
+}
+
+/** What the API server counts and uses while nothing happens. It and the controller send some requests too. */
+async function idleRows(api: ApiServer): Promise<readonly Row[]> {
+  await sleep(SETTLE_MS);
+  const before = { requests: await requestsTo(api), cpu: await serverSeconds(api) };
+  await sleep(IDLE_MS);
+  const after = { requests: await requestsTo(api), cpu: await serverSeconds(api) };
+  const seconds = IDLE_MS / 1_000;
+  const perSecond = (after.requests - before.requests) / seconds;
+  const millicores = ((after.cpu - before.cpu) / seconds) * 1_000;
+  const name = `${AGENTS} simulated agents, idle`;
+  return [
+    barred(`${name}: all requests / agents`, perSecond / AGENTS, '1/s', { under: 0.1 }),
+    shown(`${name}: API server and etcd`, millicores, 'millicores'),
+  ];
+}
+
+async function serverSeconds({ part, etcd }: ApiServer): Promise<number> {
+  return (await cpuSeconds(part.pid)) + (await cpuSeconds(etcd.pid));
+}
+
+/** All requests that the API server has answered, without watches that still run. */
+async function requestsTo({ server, credentials }: ApiServer): Promise<number> {
+  const call = request(`${server}/metrics`, credentials).end();
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  // apiserver_request_total{code="200",resource="leases",verb="PUT",...} 2000
+  const counts = (await text(answer)).matchAll(/^apiserver_request_total\{.*\} (\S+)$/gm);
+  return [...counts].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 async function makeGraph(store: Store): Promise<void> {
@@ -143,16 +173,4 @@ async function expectOnce(store: Store, agents: SimulatedAgents): Promise<void> 
     const counts = `${agents.runs.size} ran, ${often.length} not once for each step`;
     throw new Error(`${ended} of ${DIAGNOSES} Diagnoses succeeded, ${counts}`);
   }
-}
-
-// 4211 (kubediag) S 1 ...: the 14th and 15th field are utime and stime.
-async function ticks(pid: number | undefined): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-async function residentMib(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(text)?.[1]) / MIB_IN_KIB;
 }

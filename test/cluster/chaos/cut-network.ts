@@ -11,13 +11,18 @@ const RULES = {
 /** Nobody hears of it: packets are dropped. One way leaves connections half open. */
 export type CutWay = 'both ways' | 'to the API server' | 'from the API server';
 
-/** Cuts a pod off from the API server; `heal` connects it again. */
+interface Cut {
+  /** Connects the pod again. */
+  heal(): Promise<{ readonly dropped: number }>;
+}
+
+/** Cuts a pod off from the API server. */
 export async function cutOff(
   cluster: SharedCluster,
   nodeName: string,
   podIp: string,
   way: CutWay,
-): Promise<{ readonly heal: () => Promise<void> }> {
+): Promise<Cut> {
   const rules = [
     ...(way === 'from the API server' ? [] : RULES.toServer),
     ...(way === 'to the API server' ? [] : RULES.fromServer),
@@ -29,16 +34,43 @@ export async function cutOff(
     for (const rule of rules) await iptables(cluster, nodeName, change, ...rule);
   };
   await each('--insert');
-  return { heal: () => each('--delete') };
+  const heal = async () => {
+    const counters = await iptables(
+      cluster,
+      nodeName,
+      '--list',
+      '--verbose',
+      '--numeric',
+      '--exact',
+    );
+    await each('--delete');
+    return { dropped: droppedOf(counters, podIp) };
+  };
+  return { heal };
 }
 
-async function iptables(cluster: SharedCluster, nodeName: string, ...args: readonly string[]) {
+/** The packets that the rules of this address have dropped. */
+function droppedOf(counters: string, podIp: string): number {
+  // 12 720 DROP tcp -- * * 10.244.1.4 0.0.0.0/0 tcp dpt:6443
+  return counters
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((words) => words[2] === 'DROP' && words.includes(podIp))
+    .reduce((sum, [packets]) => sum + Number(packets), 0);
+}
+
+async function iptables(
+  cluster: SharedCluster,
+  nodeName: string,
+  ...args: readonly string[]
+): Promise<string> {
   const packages = await nodePackages();
   if ('missing' in packages) throw new Error(packages.missing);
   const [libraries = ''] = packages.environment.LD_LIBRARY_PATH.split(delimiter).toReversed();
   const environment = { ...packages.environment, XTABLES_LIBDIR: join(libraries, 'xtables') };
   // As kube-proxy of the node does it, which holds the lock now and then.
   const command = ['iptables-nft', '--wait', '20', ...args];
-  const { code, stderr } = await cluster.node(nodeName).run(command, { environment });
+  const { code, stdout, stderr } = await cluster.node(nodeName).run(command, { environment });
   if (code !== 0) throw new Error(`iptables ${args.join(' ')}: ${stderr.trim()}`);
+  return stdout;
 }

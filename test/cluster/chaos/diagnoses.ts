@@ -4,6 +4,7 @@ import { API_VERSION } from '../../../src/pipeline/api/kinds.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
 
 const ENDED_MS = 240_000;
+const SERVED_MS = 60_000;
 
 export interface SeenDiagnosis {
   readonly metadata: {
@@ -43,9 +44,10 @@ export async function diagnose(
   );
 }
 
-/** All Diagnoses of the namespace, when every one has ended. */
+/** All Diagnoses of the namespace, these and those that were made for them, when every one has ended. */
 export async function allEnded(
   cluster: SharedCluster,
+  wanted: readonly Pick<WantedDiagnosis, 'name'>[],
   timeout = ENDED_MS,
 ): Promise<readonly SeenDiagnosis[]> {
   const get = ['kubectl', 'get', 'diagnoses', '--output=json', '--request-timeout=5s'];
@@ -60,7 +62,16 @@ export async function allEnded(
     return left.length === 0 ? '' : JSON.stringify(left);
   };
   await expect.poll(open, { timeout, interval: 500 }).toBe('');
+  const names = new Set(found.map(({ metadata }) => metadata.name));
+  expect(wanted.filter(({ name }) => !names.has(name))).toEqual([]);
   return found;
+}
+
+/** Waits until the API server answers. */
+export async function untilServed(cluster: SharedCluster): Promise<void> {
+  const ready = ['kubectl', 'get', '--raw=/readyz', '--request-timeout=5s'];
+  const isReady = async () => (await cluster.run(ready)).code === 0;
+  await expect.poll(isReady, { timeout: SERVED_MS, interval: 200 }).toBe(true);
 }
 
 /** What matters of Diagnoses, for the message of a failed test. */
@@ -74,8 +85,13 @@ export function shownOf(...all: readonly SeenDiagnosis[]): string {
   return shown.join('\n');
 }
 
+/** Why the step that failed has failed; of a Diagnosis that no step ended, its conditions. */
+export function failureOf({ status }: SeenDiagnosis): string {
+  const step = status?.steps?.find(({ outcome }) => outcome === 'Failed');
+  return step?.message ?? (status?.conditions ?? []).map(({ message }) => message).join('; ');
+}
+
 /** A busy machine may be too slow for the time limits of a check, which then judges nothing and changes nothing. */
-export function wasTooSlow({ status }: SeenDiagnosis): boolean {
-  const failed = status?.steps?.find(({ outcome }) => outcome === 'Failed');
-  return /no answer within the time limit/.test(failed?.message ?? '');
+export function wasTooSlow(seen: SeenDiagnosis): boolean {
+  return /no answer within the time limit/.test(failureOf(seen));
 }

@@ -57,8 +57,9 @@ export async function expectRepaired(
   expect(isThere(), shown).toBe(isLeft);
   if (isLeft) {
     const again = `${name}-${operationSet}-again`;
-    await diagnose(cluster, { name: again, operationSet, on: nodeName });
-    const ended = (await allEnded(cluster)).find((each) => each.metadata.name === again);
+    const wanted = { name: again, operationSet, on: nodeName };
+    await diagnose(cluster, wanted);
+    const ended = (await allEnded(cluster, [wanted])).find((each) => each.metadata.name === again);
     expect(ended?.status?.phase, ended && shownOf(ended)).toBe('Succeeded');
     expect(actionsOn(cluster, nodeName, again).of(ended?.metadata.uid ?? '')).toHaveLength(1);
     expect(isThere(), again).toBe(false);

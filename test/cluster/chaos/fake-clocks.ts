@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { unpackedPackages } from '../../../tools/debian-packages.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
 
@@ -10,13 +11,14 @@ const IN_CONTAINER = '/clock';
 const LIBRARY = 'libfaketime.so.1';
 /** Longer than a clock takes to notice that its file has changed. */
 export const CLOCK_MS = 1_500;
+const WRITTEN = { timeout: 60_000, interval: 500 };
 
 /** A container of the installation. Its clock is the file of this name, on each node. */
 export type ClockOf = 'agent' | 'executor' | 'controller';
 const CONTAINERS: readonly ClockOf[] = ['agent', 'executor', 'controller'];
 
 /** Puts the library on the nodes, and a file for each clock. All of them are right. */
-export async function layClocks(cluster: SharedCluster): Promise<void> {
+export async function installClocks(cluster: SharedCluster): Promise<void> {
   const packages = await unpackedPackages(['libfaketime']);
   if ('missing' in packages) throw new Error(packages.missing);
   const [library] = globSync(`usr/lib/*/faketime/${LIBRARY}`, { cwd: packages.root });
@@ -38,6 +40,21 @@ export async function setClock(
   offset: string,
 ): Promise<void> {
   await writeFile(join(cluster.node(nodeName).outside(ON_NODE), name), `${offset}\n`);
+}
+
+/** Shows that clocks can be set: what the container writes into the API server has the time of its clock. */
+export async function expectClockMoves(
+  cluster: SharedCluster,
+  { nodeName, name }: { readonly nodeName: string; readonly name: ClockOf },
+  writtenTime: () => Promise<string>,
+): Promise<void> {
+  const hoursAhead = async () => {
+    return Math.round((Date.parse(await writtenTime()) - Date.now()) / 3_600_000);
+  };
+  for (const hours of [2, 0]) {
+    await setClock(cluster, nodeName, name, `+${hours}h`);
+    await expect.poll(hoursAhead, WRITTEN).toBe(hours);
+  }
 }
 
 interface PodSpec {

@@ -5,7 +5,7 @@ import {
   withExecutorPolicy,
 } from '../install-changed.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
-import { layClocks, withClocks } from './fake-clocks.ts';
+import { installClocks, withClocks } from './fake-clocks.ts';
 
 /** Those that are made here. */
 const FAULTS = ['stale-subpath-mount', 'dead-volume-mount'];
@@ -15,7 +15,7 @@ const FAULTS = ['stale-subpath-mount', 'dead-volume-mount'];
  * scripts; and each container has a clock that can be set.
  */
 export async function installForChaos(cluster: SharedCluster): Promise<void> {
-  await layClocks(cluster);
+  await installClocks(cluster);
   await installChanged(cluster, changedForChaos);
   // One node at a time. Repairs fail here, and those that failed count up to this time only.
   const spec = { maxConcurrentNodes: 1, failuresResetTime: '2100-01-01T00:00:00Z' };

@@ -12,26 +12,32 @@ export function actionsOn(
 ): { readonly of: (uid: string) => readonly string[] } {
   const { records, unfinished, errors } = readJournal(cluster.node(nodeName).outside(STATE));
   expect({ unfinished, errors }, shown).toEqual({ unfinished: [], errors: [] });
-  const done = records.filter(({ outcome }) => outcome?.state === 'done');
+  const concluded = records.flatMap(({ outcome, ...record }) =>
+    outcome ? [{ ...record, state: outcome.state }] : [],
+  );
   return {
     of: (uid) => {
-      const actions = done
-        .filter(({ purpose }) => purpose?.startsWith(uid))
+      const ofDiagnosis = concluded.filter(({ purpose }) => purpose?.startsWith(uid));
+      // One that has failed may have changed the node.
+      const actions = ofDiagnosis
+        .filter(({ state }) => state === 'done' || state === 'failed')
         .map(({ action }) => JSON.stringify(action));
       expect(new Set(actions).size, `${shown} ${actions.join(' ')}`).toBe(actions.length);
-      return actions;
+      return ofDiagnosis
+        .filter(({ state }) => state === 'done')
+        .map(({ action }) => JSON.stringify(action));
     },
   };
 }
 
-export interface Act {
+export interface ActionInterval {
   readonly nodeName: string;
   readonly from: number;
   readonly to: number;
 }
 
 /** When each action of the nodes began and ended, by their clocks, since this time. */
-export function actsSince(cluster: SharedCluster, since: number): readonly Act[] {
+export function actionsSince(cluster: SharedCluster, since: number): readonly ActionInterval[] {
   return cluster.nodes.flatMap(({ name: nodeName }) => {
     const { records } = readJournal(cluster.node(nodeName).outside(STATE));
     const ends = new Map(
@@ -48,9 +54,11 @@ export function actsSince(cluster: SharedCluster, since: number): readonly Act[]
 }
 
 /** The pairs of actions that were going on at once, on two nodes. */
-export function actsAtOnce(acts: readonly Act[]): readonly (readonly [Act, Act])[] {
-  return acts.flatMap((one, index) =>
-    acts
+export function overlappingActions(
+  actions: readonly ActionInterval[],
+): readonly (readonly [ActionInterval, ActionInterval])[] {
+  return actions.flatMap((one, index) =>
+    actions
       .slice(index + 1)
       .filter(
         (other) => one.nodeName !== other.nodeName && one.from <= other.to && other.from <= one.to,

@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { procFile } from '../../../lab/process-mark.ts';
 import { CONTROLLER_LEASE } from '../../../src/pipeline/api/cluster-names.ts';
 import { deployedProcesses } from '../deployed-processes.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
+
+/** Each of two controllers tries every two seconds. */
+const PASSED_ON_MS = 30_000;
+const AGAIN_MS = 100;
 
 const OURS = '--namespace=kubediag';
 const PODS = ['pods', OURS, '--selector=app.kubernetes.io/name=kubediag-controller'];
@@ -15,8 +20,7 @@ export interface Leader {
 
 /** The controller that leads, by the Lease. */
 export async function leaderOf(cluster: SharedCluster): Promise<Leader> {
-  const holder = '-o=jsonpath={.spec.holderIdentity}';
-  const identity = await cluster.kubectl('get', 'lease', CONTROLLER_LEASE, OURS, holder);
+  const identity = await holderOf(cluster);
   // kubediag-controller-5b89896b96-d44xl_7_x1y2z3
   const [pod = ''] = identity.split('_');
   const fields = '-o=jsonpath={.spec.nodeName} {.status.podIP}';
@@ -28,6 +32,34 @@ export async function leaderOf(cluster: SharedCluster): Promise<Leader> {
     .flatMap((each) => deployedProcesses(each, ['controller']))
     .filter((pid) => procFile(pid, 'environ').split('\0').includes(`POD_NAME=${pod}`));
   return { pod, node, podIp, pids };
+}
+
+async function ofLease(cluster: SharedCluster, field: string): Promise<string> {
+  return cluster.kubectl('get', 'lease', CONTROLLER_LEASE, OURS, `-o=jsonpath={.spec.${field}}`);
+}
+
+const holderOf = (cluster: SharedCluster) => ofLease(cluster, 'holderIdentity');
+
+/** When the leader has renewed its Lease, by its clock. */
+export const leadRenewed = (cluster: SharedCluster) => ofLease(cluster, 'renewTime');
+
+/**
+ * Takes the Lease from the leader, until another controller has acquired it: the leader believes that
+ * it leads until it renews the Lease.
+ */
+export async function passLeadOn(cluster: SharedCluster): Promise<string | undefined> {
+  const leader = await holderOf(cluster);
+  if (leader === '') return undefined;
+  const patch = ['--type=merge', '--patch={"spec":{"holderIdentity":""}}'];
+  const deadline = performance.now() + PASSED_ON_MS;
+  while (performance.now() < deadline) {
+    const holder = await holderOf(cluster);
+    if (![leader, ''].includes(holder)) return `to ${holder}`;
+    if (holder === leader)
+      await cluster.kubectl('patch', 'lease', CONTROLLER_LEASE, OURS, ...patch);
+    await sleep(AGAIN_MS);
+  }
+  return undefined;
 }
 
 /** Replaces controllers that were killed often: the kubelet would let the next ones wait for minutes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actsAtOnce } from './journals.ts';
+import { overlappingActions } from './journals.ts';
 import { wrongChanges } from './slots.ts';
 
 const change = (text: string) => {
@@ -19,13 +19,13 @@ describe('slots', () => {
 });
 
 describe('actions of two nodes', () => {
-  const act = (nodeName: string, from: number, to: number) => ({ nodeName, from, to });
+  const action = (nodeName: string, from: number, to: number) => ({ nodeName, from, to });
   it.each([
-    ['one after another', [act('a', 1, 3), act('b', 4, 5)], 0],
-    ['at once', [act('a', 1, 3), act('b', 2, 5)], 1],
-    ['one within another', [act('a', 1, 9), act('b', 2, 5)], 1],
-    ['of the same node', [act('a', 1, 3), act('a', 2, 5)], 0],
-  ])('%s', (_, acts, pairs) => {
-    expect(actsAtOnce(acts)).toHaveLength(pairs);
+    ['one after another', [action('a', 1, 3), action('b', 4, 5)], 0],
+    ['at once', [action('a', 1, 3), action('b', 2, 5)], 1],
+    ['one within another', [action('a', 1, 9), action('b', 2, 5)], 1],
+    ['of the same node', [action('a', 1, 3), action('a', 2, 5)], 0],
+  ])('%s', (_, actions, pairs) => {
+    expect(overlappingActions(actions)).toHaveLength(pairs);
   });
 });

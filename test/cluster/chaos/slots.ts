@@ -7,6 +7,7 @@ import { inThisFolder, personsEnvironment } from '../../../tools/cluster/node.ts
 import type { SharedCluster } from '../shared-cluster.ts';
 
 const AGAIN_MS = 500;
+const POLL_MS = 5;
 /** A signal to what has entered the namespaces would leave the command itself running. */
 const UNTIL_INPUT_ENDS = 'exec 3<&0; (cat <&3; kill $$) >/dev/null 2>&1 & exec "$@" 3<&-';
 
@@ -16,6 +17,8 @@ export interface SlotChange {
   readonly name: string;
   /** Empty: the slot is free. */
   readonly holder: string;
+  /** When it was seen, as performance.now() says it. */
+  readonly at: number;
 }
 
 export interface SlotWatch {
@@ -47,7 +50,7 @@ async function watchUntil(
   const leases = ['leases', '--namespace=kubediag', `--selector=${SLOT_LABEL}`];
   const kubectl = ['kubectl', 'get', ...leases, '--watch', `--output=jsonpath=${fields}`];
   while (!stop.aborted) {
-    changes.push({ name: '', holder: '' });
+    changes.push({ name: '', holder: '', at: performance.now() });
     const untilInputEnds = ['sh', '-c', UNTIL_INPUT_ENDS, 'sh', ...kubectl];
     const child = spawn('env', [...cluster.enter, ...inThisFolder(untilInputEnds)], {
       env: personsEnvironment(cluster),
@@ -58,7 +61,7 @@ async function watchUntil(
     const exit = once(child, 'exit');
     for await (const line of createInterface({ input: child.stdout })) {
       const [name = '', holder = ''] = line.split(' ');
-      changes.push({ name, holder });
+      changes.push({ name, holder, at: performance.now() });
     }
     end();
     await exit;
@@ -67,8 +70,41 @@ async function watchUntil(
   }
 }
 
+/** Waits until this node holds a slot, in the changes from this number on. */
+export async function untilHeldBy(
+  { changes }: SlotWatch,
+  nodeName: string,
+  from: number,
+  stop: AbortSignal,
+): Promise<void> {
+  const isHeld = () => changes.slice(from).some(({ holder }) => holder === nodeName);
+  while (!isHeld() && !stop.aborted) await sleep(POLL_MS);
+}
+
+/** Whether a node held a slot at this time. */
+export function isHeldAt(changes: readonly SlotChange[], at: number): boolean {
+  const holders = new Map<string, string>();
+  for (const change of changes.filter((each) => each.at <= at)) {
+    if (change.name === '') holders.clear();
+    else holders.set(change.name, change.holder);
+  }
+  return [...holders.values()].some((holder) => holder !== '');
+}
+
+/** How long the first node in recovery held its slot. */
+export function firstHeldMs(changes: readonly SlotChange[]): number {
+  const taken = changes.find(({ holder }) => holder !== '');
+  const freed = changes.find(
+    ({ name, holder, at }) => taken?.name === name && holder === '' && at > taken.at,
+  );
+  return taken && freed ? freed.at - taken.at : 0;
+}
+
 /** Slots that passed from one node to another without having been released, and those beyond the permitted number. */
-export function wrongChanges(changes: readonly SlotChange[], slots: number): readonly string[] {
+export function wrongChanges(
+  changes: readonly Pick<SlotChange, 'name' | 'holder'>[],
+  slots: number,
+): readonly string[] {
   const holders = new Map<string, string>();
   return changes.flatMap(({ name, holder }) => {
     if (name === '') holders.clear();

@@ -5,9 +5,10 @@ import type { Part } from '../../../tools/cluster/part.ts';
 import { type AgentRole, deployedProcesses } from '../deployed-processes.ts';
 import type { SharedCluster } from '../shared-cluster.ts';
 import { type CutWay, cutOff } from './cut-network.ts';
+import { untilServed } from './diagnoses.ts';
 import { CLOCK_MS, type ClockOf, setClock } from './fake-clocks.ts';
 import { withFullEtcd } from './full-etcd.ts';
-import { leaderOf } from './leader.ts';
+import { leaderOf, passLeadOn } from './leader.ts';
 
 /** What is killed comes back after a second at most, as by systemd. */
 const AWAY_MS = 1_000;
@@ -19,39 +20,31 @@ const OFFSETS = ['+2h', '-2h', '+2d', '-10m'];
 const WAYS: readonly CutWay[] = ['both ways', 'to the API server', 'from the API server'];
 
 /** Something that happens to a part of the cluster at any moment, and is over some seconds later. */
-export interface Strike {
+export interface Disruption {
   readonly name: string;
-  /** Comes back when it is over, and says what it was. */
-  readonly strike: () => Promise<string>;
+  /** Ends when it is over, and says what it was; undefined: it has met nothing. */
+  readonly disrupt: () => Promise<string | undefined>;
+  /** Of a part of this node only. */
+  readonly node?: string;
   /** Without the part, or with a wrong time, the node cannot be judged or changed. */
   readonly mayPrevent?: boolean;
   /** The times in the journal of a node are wrong. */
   readonly isOfClock?: boolean;
-  /** Ends the kubelet of this node, which must not hang then. */
-  readonly kubeletOf?: string;
+  /** The kubelet of the node must not hang then. */
+  readonly endsKubelet?: boolean;
 }
 
-export interface StrikeContext {
+export interface DisruptionContext {
   readonly cluster: SharedCluster;
   readonly nodes: readonly string[];
   readonly random: () => number;
 }
 
-export function allStrikes(context: StrikeContext): readonly Strike[] {
+export function allDisruptions(context: DisruptionContext): readonly Disruption[] {
   return [
-    ...context.nodes.flatMap((node) => [
-      ...(['agent', 'executor'] as const).flatMap((role) => ofProcess(context, node, role)),
-      ...ofAgentPod(context, node),
-      ...(['containerd', 'kubelet'] as const).flatMap((name) => {
-        const part = context.cluster.node(node).parts[name];
-        const kubeletOf = name === 'kubelet' ? { kubeletOf: node } : {};
-        return ofPart(context, part, `${name} on ${node}`).map((strike) => ({
-          ...strike,
-          ...kubeletOf,
-          mayPrevent: true,
-        }));
-      }),
-    ]),
+    ...context.nodes.flatMap((node) =>
+      ofNode(context, node).map((disruption) => ({ ...disruption, node })),
+    ),
     ...(['kube-apiserver', 'etcd'] as const).flatMap((name) =>
       ofPart(context, context.cluster.parts[name], name),
     ),
@@ -60,10 +53,24 @@ export function allStrikes(context: StrikeContext): readonly Strike[] {
   ];
 }
 
-function ofFullEtcd({ cluster, random }: StrikeContext): Strike {
+function ofNode(context: DisruptionContext, node: string): readonly Disruption[] {
+  const { parts } = context.cluster.node(node);
+  return [
+    ...(['agent', 'executor'] as const).flatMap((role) => ofProcess(context, node, role)),
+    ...ofAgentPod(context, node),
+    ...(['containerd', 'kubelet'] as const).flatMap((name) =>
+      ofPart(context, parts[name], `${name} on ${node}`).map((disruption) => ({
+        ...{ ...disruption, mayPrevent: true },
+        ...(name === 'kubelet' ? { endsKubelet: true } : {}),
+      })),
+    ),
+  ];
+}
+
+function ofFullEtcd({ cluster, random }: DisruptionContext): Disruption {
   return {
     name: 'etcd full',
-    strike: async () => {
+    disrupt: async () => {
       const forMs = Math.round(random() * FULL_MS);
       await withFullEtcd(cluster, forMs);
       return `for ${forMs} ms`;
@@ -72,19 +79,19 @@ function ofFullEtcd({ cluster, random }: StrikeContext): Strike {
 }
 
 /** Of the two controllers, one leads. */
-function ofLeader(context: StrikeContext): readonly Strike[] {
+function ofLeader(context: DisruptionContext): readonly Disruption[] {
   const { cluster, nodes, random } = context;
   return [
     {
       name: 'leader killed',
-      strike: async () => {
+      disrupt: async () => {
         const { pids } = await leaderOf(cluster);
         return endBySignal(context, pids);
       },
     },
     {
       name: 'both controllers killed',
-      strike: async () => {
+      disrupt: async () => {
         const all = cluster.nodes.flatMap((node) => deployedProcesses(node, ['controller']));
         return endBySignal(context, all);
       },
@@ -92,60 +99,92 @@ function ofLeader(context: StrikeContext): readonly Strike[] {
     {
       name: 'leader stopped for longer than its Lease',
       // The other one leads by then, and this one continues where it was.
-      strike: async () => {
+      disrupt: async () => {
         const { pids } = await leaderOf(cluster);
         return stop(pids, LEAD_SECONDS * 1_000 + random() * STOPPED_MS);
       },
     },
     {
       name: 'pod of the leader deleted',
-      strike: async () => {
+      disrupt: async () => {
         const { pod } = await leaderOf(cluster);
         const one = ['pod', pod, '--namespace=kubediag', '--ignore-not-found', '--wait=false'];
-        if (pod !== '') await cluster.kubectl('delete', ...one);
-        return '';
+        return pod === '' ? undefined : deleted(cluster, one);
       },
     },
     {
       name: 'network of the leader cut',
-      strike: async () => {
+      disrupt: async () => {
         const { node, podIp } = await leaderOf(cluster);
-        return podIp === '' ? 'nobody leads' : cutFor(context, node, podIp);
+        return cutFor(context, node, podIp);
       },
     },
+    { name: 'Lease of the leader passed on', disrupt: () => passLeadOn(cluster) },
     ...nodes.map((node) => ({
       name: `clock of controller on ${node} jumps`,
-      strike: () => jump(context, node, 'controller'),
+      disrupt: () => jump(context, node, 'controller'),
     })),
   ];
 }
 
+/** What came of a disruption. */
+interface Happened {
+  readonly text: string;
+  readonly begunAt: number;
+  readonly hasMet: boolean;
+}
+
+/** One after the other, each after a pause. */
+export async function disruptOneByOne(
+  cluster: SharedCluster,
+  disruptions: readonly Disruption[],
+  pause = async () => {},
+): Promise<readonly Happened[]> {
+  const happened: Happened[] = [];
+  for (const { name, disrupt } of disruptions) {
+    await pause();
+    // The one before may have ended the API server, which many of them ask.
+    if (happened.length > 0) await untilServed(cluster);
+    const begunAt = performance.now();
+    const what = await disrupt();
+    const text = `${name} ${what ?? 'met nothing'}`.trim();
+    happened.push({ text, begunAt, hasMet: what !== undefined });
+  }
+  return happened;
+}
+
 /** By a crash or by a request to end. The container starts it again. */
-function endBySignal({ random }: StrikeContext, pids: readonly number[]): string {
+function endBySignal({ random }: DisruptionContext, pids: readonly number[]): string | undefined {
+  if (pids.length === 0) return undefined;
   const signal = random() < 1 / 2 ? 'SIGKILL' : 'SIGTERM';
   for (const pid of pids) killIfThere(pid, signal);
   return signal;
 }
 
-function ofProcess(context: StrikeContext, node: string, role: AgentRole): readonly Strike[] {
+function ofProcess(
+  context: DisruptionContext,
+  node: string,
+  role: AgentRole,
+): readonly Disruption[] {
   const { cluster, random } = context;
   const processes = () => deployedProcesses(cluster.node(node), [role]);
   return [
     {
       name: `${role} on ${node} killed`,
-      strike: async () => endBySignal(context, processes()),
+      disrupt: async () => endBySignal(context, processes()),
     },
-    { name: `${role} on ${node} stopped`, strike: () => stop(processes(), random() * STOPPED_MS) },
+    { name: `${role} on ${node} stopped`, disrupt: () => stop(processes(), random() * STOPPED_MS) },
     {
       name: `clock of ${role} on ${node} jumps`,
-      strike: () => jump(context, node, role),
+      disrupt: () => jump(context, node, role),
       mayPrevent: true,
       isOfClock: true,
     },
   ];
 }
 
-async function stop(pids: readonly number[], ms: number): Promise<string> {
+async function stop(pids: readonly number[], ms: number): Promise<string | undefined> {
+  if (pids.length === 0) return undefined;
   for (const pid of pids) killIfThere(pid, 'SIGSTOP');
   await sleep(ms);
   for (const pid of pids) killIfThere(pid, 'SIGCONT');
@@ -153,7 +192,7 @@ async function stop(pids: readonly number[], ms: number): Promise<string> {
 }
 
 /** To another time and, some seconds later, back. */
-async function jump(context: StrikeContext, node: string, name: ClockOf): Promise<string> {
+async function jump(context: DisruptionContext, node: string, name: ClockOf): Promise<string> {
   const { cluster, random } = context;
   const offset = OFFSETS[Math.floor(random() * OFFSETS.length)] ?? '+0';
   const forMs = CLOCK_MS + Math.round(random() * STOPPED_MS);
@@ -164,7 +203,7 @@ async function jump(context: StrikeContext, node: string, name: ClockOf): Promis
   return `by ${offset} for ${forMs} ms`;
 }
 
-function ofAgentPod(context: StrikeContext, node: string): readonly Strike[] {
+function ofAgentPod(context: DisruptionContext, node: string): readonly Disruption[] {
   const { cluster } = context;
   const pods = [
     ...['pods', '--namespace=kubediag', '--selector=app.kubernetes.io/name=kubediag-agent'],
@@ -174,36 +213,49 @@ function ofAgentPod(context: StrikeContext, node: string): readonly Strike[] {
     {
       name: `agent pod on ${node} deleted`,
       // As an update of the DaemonSet does it.
-      strike: async () => {
-        await cluster.kubectl('delete', ...pods, '--wait=false');
-        return '';
-      },
+      disrupt: () => deleted(cluster, [...pods, '--wait=false']),
     },
     {
       name: `network of agent on ${node} cut`,
-      strike: async () => {
-        const path = '-o=jsonpath={.items[0].status.podIP}';
-        return cutFor(context, node, await cluster.kubectl('get', ...pods, path));
+      disrupt: async () => {
+        // One that ends has a successor, perhaps without an address yet.
+        const path = '-o=jsonpath={.items[?(@.status.phase=="Running")].status.podIP}';
+        const [podIp = ''] = (await cluster.kubectl('get', ...pods, path)).split(' ').toReversed();
+        return cutFor(context, node, podIp);
       },
     },
   ];
 }
 
-async function cutFor(context: StrikeContext, node: string, podIp: string): Promise<string> {
+async function deleted(
+  cluster: SharedCluster,
+  which: readonly string[],
+): Promise<string | undefined> {
+  const output = await cluster.kubectl('delete', ...which);
+  // pod "kubediag-agent-x7k2p" deleted
+  return /" deleted/.test(output) ? '' : undefined;
+}
+
+async function cutFor(
+  context: DisruptionContext,
+  node: string,
+  podIp: string,
+): Promise<string | undefined> {
   const { cluster, random } = context;
+  if (podIp === '') return undefined;
   const forMs = Math.round(random() * CUT_MS);
   const way = WAYS[Math.floor(random() * WAYS.length)] ?? 'both ways';
   const { heal } = await cutOff(cluster, node, podIp, way);
   await sleep(forMs);
-  await heal();
-  return `${way} for ${forMs} ms`;
+  const { dropped } = await heal();
+  return dropped === 0 ? undefined : `${way} for ${forMs} ms, ${dropped} packets lost`;
 }
 
-function ofPart({ random }: StrikeContext, part: Part, name: string): readonly Strike[] {
+function ofPart({ random }: DisruptionContext, part: Part, name: string): readonly Disruption[] {
   return [
     {
       name: `${name} killed`,
-      strike: async () => {
+      disrupt: async () => {
         await part.stop('SIGKILL');
         const awayMs = Math.round(random() * AWAY_MS);
         await sleep(awayMs);
@@ -213,7 +265,7 @@ function ofPart({ random }: StrikeContext, part: Part, name: string): readonly S
     },
     {
       name: `${name} stopped`,
-      strike: async () => {
+      disrupt: async () => {
         const forMs = Math.round(random() * STOPPED_MS);
         part.pause();
         await sleep(forMs);
