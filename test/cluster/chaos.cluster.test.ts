@@ -101,7 +101,8 @@ it(`ends every Diagnosis and does nothing twice, whatever happens, in ${ROUNDS} 
     const plan = planOf(round, order);
     const kind = plan.areBothSick ? 'both' : 'one';
     const isAimed = plan.afterSlotOf !== undefined;
-    const afterMs = random() * (isAimed ? recoveryMs : lengths[kind]);
+    // A slot is seen a little after it was taken, and a disruption takes its time.
+    const afterMs = random() * (isAimed ? recoveryMs / 2 : lengths[kind]);
     const { tookMs, isInTime, isInRecovery, outcome } = await runRound(
       cluster,
       { ...plan, afterMs },
@@ -122,7 +123,7 @@ it(`ends every Diagnosis and does nothing twice, whatever happens, in ${ROUNDS} 
   console.info(`${inTime} of ${ROUNDS} in time, ${inRecovery} in recovery`);
   // Else the moments were not those at which something happens.
   expect(inTime).toBeGreaterThan(ROUNDS / 4);
-  expect(inRecovery).toBeGreaterThan(ROUNDS / 10);
+  expect(inRecovery).toBeGreaterThan(ROUNDS / 20);
 });
 
 it(`ends ${STORM} Diagnoses that were created at once, and runs each script once, while parts are killed`, {

@@ -245,9 +245,9 @@ async function cutFor(
   if (podIp === '') return undefined;
   const forMs = Math.round(random() * CUT_MS);
   const way = WAYS[Math.floor(random() * WAYS.length)] ?? 'both ways';
-  const { heal } = await cutOff(cluster, node, podIp, way);
+  const cut = await cutOff(cluster, node, podIp, way);
   await sleep(forMs);
-  const { dropped } = await heal();
+  const { dropped } = await cut.heal();
   return dropped === 0 ? undefined : `${way} for ${forMs} ms, ${dropped} packets lost`;
 }
 

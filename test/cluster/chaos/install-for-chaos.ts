@@ -1,3 +1,4 @@
+import { FAILURES_LISTED_MAX } from '../../../src/pipeline/api/limits.ts';
 import {
   installChanged,
   type Manifest,
@@ -7,6 +8,7 @@ import {
 import type { SharedCluster } from '../shared-cluster.ts';
 import { installClocks, withClocks } from './fake-clocks.ts';
 
+const POLICY = 'recoverypolicy/default';
 /** Those that are made here. */
 const FAULTS = ['stale-subpath-mount', 'dead-volume-mount'];
 
@@ -17,10 +19,16 @@ const FAULTS = ['stale-subpath-mount', 'dead-volume-mount'];
 export async function installForChaos(cluster: SharedCluster): Promise<void> {
   await installClocks(cluster);
   await installChanged(cluster, changedForChaos);
-  // One node at a time. Repairs fail here, and those that failed count up to this time only.
-  const spec = { maxConcurrentNodes: 1, failuresResetTime: '2100-01-01T00:00:00Z' };
+  // One node at a time. Repairs fail here, and should not stop.
+  const spec = { maxConcurrentNodes: 1, stopAfterFailures: FAILURES_LISTED_MAX };
   const sets = FAULTS.map((fault) => `operationset/${fault}`);
   await setRecoveryPolicy(cluster, spec, sets);
+}
+
+/** As a person does who has found out why they failed. */
+export async function resetFailures(cluster: SharedCluster): Promise<void> {
+  const spec = { failuresResetTime: `${new Date().toISOString().slice(0, 19)}Z` };
+  await cluster.kubectl('patch', POLICY, '--type=merge', `--patch=${JSON.stringify({ spec })}`);
 }
 
 function changedForChaos(object: Manifest): Manifest {

@@ -6,6 +6,7 @@ import { allEnded, diagnose, type SeenDiagnosis, shownOf } from './diagnoses.ts'
 import { type Disruption, disruptOneByOne } from './disruptions.ts';
 import { COLLECT, expectCollected } from './expect-collected.ts';
 import { expectRepaired, subpathFault, volumeFault } from './expect-repaired.ts';
+import { resetFailures } from './install-for-chaos.ts';
 import { actionsSince, overlappingActions } from './journals.ts';
 import { expectCounted } from './parents.ts';
 import { makeSickVolume } from './sick-volume.ts';
@@ -89,6 +90,7 @@ export async function runRound(
   }
   await cluster.kubectl('delete', 'diagnoses', '--all', '--wait=false');
   await cluster.kubectl('delete', 'pod', name, '--wait=false');
+  await resetFailures(cluster);
   const met = happened.find(({ hasMet }) => hasMet);
   return {
     tookMs,
