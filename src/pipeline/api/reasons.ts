@@ -188,6 +188,13 @@ export const CONDITION_REASONS = {
     means:
       'The API server has no admission policies, which v1.30 and newer have, or one of KubeDiag is missing. A step that repairs is refused.',
   },
+  AuthorNotChecked: {
+    type: 'WaitingForRecovery',
+    message:
+      'The Diagnosis was created before NAME, when no admission policy checked whether its author may repair',
+    means:
+      'The admission policies of KubeDiag are newer than the Diagnosis. A step that repairs is refused.',
+  },
   RightsNotChecked: {
     type: 'WaitingForRecovery',
     message:
@@ -196,8 +203,9 @@ export const CONDITION_REASONS = {
   },
   NoRecoverySlot: {
     type: 'WaitingForRecovery',
-    message: 'NAME, and RecoveryPolicy default permits no more at once',
-    means: 'The repair begins when another node has ended its recovery.',
+    message: 'NAME',
+    means:
+      'As many nodes are in recovery as the RecoveryPolicy permits, or another Diagnosis repairs this node. The repair begins when one of them has ended its recovery.',
   },
   RecoveryBegun: {
     type: 'WaitingForRecovery',

@@ -132,6 +132,11 @@ export const recoveryPolicyStatus = z
       .max(FAILURES_LISTED_MAX)
       .describe('The failed recoveries that count, latest last.')
       .exactOptional(),
+    rightsEnforcedSince: time
+      .describe(
+        'When the admission policies that check the authors of Diagnoses were created. An older Diagnosis repairs no node.',
+      )
+      .exactOptional(),
     conditions: conditions.exactOptional(),
     observedGeneration: observedGeneration.exactOptional(),
   })

@@ -63,7 +63,7 @@ export function remoteExecutor(
 /** Only the parts of a Diagnosis that decide whether a repair may act. */
 function stepRequest(step: StepToRun): StepRequest {
   const { name, processor, input, largeInput, purpose, restMs } = step;
-  const { spec, status, ...names } = step.diagnosis;
+  const { spec, status, createdAt: _, ...names } = step.diagnosis;
   const { recovery, dryRun, approvedPlan } = spec;
   const { plan, plannedActions, checkpoint } = status;
   return {

@@ -270,10 +270,12 @@ class Drive {
     onBegun: StepToRun['onBegun'],
   ): Promise<StepOutcome | StepDelay> {
     const { runStep, targetOf } = this.#context;
-    const { namespace = '', name, uid } = object.metadata;
+    const { namespace = '', name, uid, creationTimestamp: createdAt } = object.metadata;
     const target = targetOf(spec);
     const nodeName = target.state === 'here' ? target.nodeName : '';
-    const diagnosis: CurrentDiagnosis = { namespace, name, uid, nodeName, spec, status };
+    const diagnosis: CurrentDiagnosis = {
+      ...{ namespace, name, uid, nodeName, createdAt, spec, status },
+    };
     const input = stepInput(diagnosis);
     // What the Diagnosis itself says wins over a result of the same name.
     const isResult = (key: string) => input[key] === status.operationResults?.[key];

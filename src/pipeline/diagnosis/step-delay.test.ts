@@ -42,7 +42,7 @@ test('a step that cannot run now leaves a condition, and a time to ask again', a
   expect(await waitOf(walk)).toMatchObject({
     status: 'True',
     reason: 'NoRecoverySlot',
-    message: '3 nodes, and RecoveryPolicy default permits no more at once',
+    message: '3 nodes',
   });
 });
 

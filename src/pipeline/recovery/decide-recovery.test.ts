@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecoveryPolicySpec, RecoveryPolicyStatus } from '../api/recovery-policy.ts';
-import { decideRecovery, messageFor } from './decide-recovery.ts';
+import { decideRecovery, messageFor, whyRefused } from './decide-recovery.ts';
 import { recoveryCondition } from './recovery-condition.ts';
 import { policyIn } from './seen-policy.ts';
 
@@ -20,7 +20,11 @@ function decided(
   status: RecoveryPolicyStatus | undefined = OBSERVED,
   slotFailures: readonly ReturnType<typeof failure>[] = [],
 ) {
-  const policy = policyIn({ metadata: { generation: 2 }, spec, status });
+  const policy = policyIn({
+    metadata: { generation: 2 },
+    spec: { maxConcurrentNodes: 3, ...spec },
+    status,
+  });
   return decideRecovery({ policy, slotFailures, now: NOW });
 }
 
@@ -96,6 +100,11 @@ test.each([
     'faults.0.recovery',
   ],
   [
+    'with a field that this version does not know',
+    { spec: { maintenanceWindows: [{ schedule: '0 2 * * *', durationSeconds: 60, except: [] }] } },
+    'this version does not know its field spec.maintenanceWindows.0.except',
+  ],
+  [
     'with a malformed status',
     { spec: {}, status: { slots: 'many' } },
     'its status is malformed: slots',
@@ -117,6 +126,28 @@ test('counts a failure once that the controller has copied', () => {
   const copied = { ...OBSERVED, failures: three.slice(0, 2) };
   expect(decided({}, copied, three.slice(0, 2))).toMatchObject({ permitted: true });
   expect(decided({}, copied, three)).toMatchObject({ permitted: false });
+});
+
+test('does not let a step wait whose author nobody has checked', () => {
+  const paused = { paused: true };
+  const unchecked = { ...OBSERVED, conditions: [{ type: 'RightsEnforced', status: 'False' }] };
+  const decision = decided(paused, unchecked as RecoveryPolicyStatus);
+  expect(decision).toMatchObject({ reason: 'RightsNotEnforced' });
+  expect(decision.permitted || whyRefused(decision)).toContain('create the Diagnosis again');
+});
+
+test.each([
+  ['2026-01-05T10:59:59Z', {}, false],
+  ['2026-01-05T11:00:00Z', {}, true],
+  ['2026-01-05T10:59:59Z', { withoutAdmissionPolicies: 'Allow' }, true],
+  ['2026-01-05T10:59:59Z', { paused: true }, false],
+] as const)('created at %s, policies since 11:00, %j: %s', (createdAt, spec, permitted) => {
+  const status = { ...OBSERVED, rightsEnforcedSince: '2026-01-05T11:00:00Z' };
+  const policy = policyIn({ metadata: { generation: 2 }, spec, status });
+  const decision = decideRecovery({ policy, slotFailures: [], createdAt, now: NOW });
+  expect(decision.permitted).toBe(permitted);
+  const why = decision.permitted ? undefined : whyRefused(decision);
+  if (!permitted) expect(why).toMatch(/created before 2026-01-05T11:00:00Z.*create it again$/);
 });
 
 test('permits without enforced rights if the policy says so', () => {

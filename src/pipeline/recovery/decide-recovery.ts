@@ -18,6 +18,8 @@ export interface SeenRecovery {
   readonly slotFailures: readonly FailedRecovery[];
   /** The numbers of the slots that nodes hold, where they are known. */
   readonly heldSlots?: readonly number[];
+  /** When the Diagnosis was created that repairs. */
+  readonly createdAt?: string | undefined;
   readonly now: Date;
 }
 
@@ -44,6 +46,7 @@ export function decideRecovery({
   policy,
   slotFailures,
   heldSlots,
+  createdAt,
   now,
 }: SeenRecovery): RecoveryDecision {
   if (policy.state === 'unusable') return no('RecoveryPolicyMissing', policy.why);
@@ -51,12 +54,10 @@ export function decideRecovery({
   if (status.observedGeneration === undefined || status.slots === undefined) {
     return no('RecoveryPolicyMissing', 'no controller has observed it yet');
   }
+  // Before what a step waits for: it must not wait until somebody enforces rights, and repair then.
+  const unchecked = decideRights(policy, createdAt);
+  if (unchecked) return unchecked;
   if (spec.paused) return no('RecoveryPaused', 'default');
-  const rights = status.conditions?.find(({ type }) => type === RIGHTS_ENFORCED);
-  if (rights?.status !== 'True' && spec.withoutAdmissionPolicies !== 'Allow') {
-    const reason = rights?.status === 'False' ? 'RightsNotEnforced' : 'RightsNotChecked';
-    return no(reason, rights?.message || 'no controller has checked it yet');
-  }
   const failures = failuresThatCount(spec, status.failures ?? [], slotFailures);
   const { stopAfterFailures = STOP_AFTER_FAILURES } = spec;
   if (failures.length >= stopAfterFailures) return no('RecoveryStopped', failuresText(failures));
@@ -69,13 +70,33 @@ export function decideRecovery({
   return { permitted: true, slots: usableSlots(policy, heldSlots), ...changes };
 }
 
+/** Why nobody has checked that the author may repair. */
+function decideRights(
+  { spec, status }: SeenPolicy & { readonly state: 'usable' },
+  createdAt: string | undefined,
+): RecoveryDecision | undefined {
+  if (spec.withoutAdmissionPolicies === 'Allow') return undefined;
+  const { conditions = [], rightsEnforcedSince: since } = status;
+  const rights = conditions.find(({ type }) => type === RIGHTS_ENFORCED);
+  if (rights?.status !== 'True') {
+    const reason = rights?.status === 'False' ? 'RightsNotEnforced' : 'RightsNotChecked';
+    return no(reason, rights?.message || 'no controller has checked it yet');
+  }
+  const isOlder =
+    createdAt !== undefined && since !== undefined && Date.parse(createdAt) < Date.parse(since);
+  return isOlder ? no('AuthorNotChecked', since) : undefined;
+}
+
 /**
  * Why a step must not wait until it may repair: nobody has checked who asked for it, and nobody will. Such a
  * Diagnosis would repair its node as soon as the rights of others are enforced.
  */
 export function whyRefused(why: NotPermitted): string | undefined {
-  if (why.reason !== 'RightsNotEnforced') return undefined;
-  return `${messageFor(why)}, then create the Diagnosis again`;
+  if (why.reason === 'AuthorNotChecked') return `${messageFor(why)}: create it again`;
+  if (why.reason === 'RightsNotEnforced') {
+    return `${messageFor(why)}, then create the Diagnosis again`;
+  }
+  return undefined;
 }
 
 function no(reason: ConditionReason, name: string): RecoveryDecision {

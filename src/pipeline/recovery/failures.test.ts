@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failuresIn, failuresThatCount, notLaterThan, withFailures } from './failures.ts';
+import { failuresIn, failuresThatCount, notInFuture, withFailures } from './failures.ts';
 
 function failure(uid: string, minute: number) {
   const time = `2026-01-05T11:${String(minute).padStart(2, '0')}:00Z`;
@@ -40,5 +40,15 @@ test('the latest failure of a Diagnosis counts, and only after the reset', () =>
 test('a failure of the future counts from now on, so that the next reset reaches it', () => {
   const now = new Date('2026-01-05T11:05:00.700Z');
   const ahead = { ...failure('b', 0), time: '2099-01-01T00:00:00Z' };
-  expect(notLaterThan(now, [failure('a', 4), ahead])).toEqual([failure('a', 4), failure('b', 5)]);
+  expect(notInFuture(now, {}, [failure('a', 4), ahead])).toEqual([
+    failure('a', 4),
+    failure('b', 5),
+  ]);
+});
+
+test('a clock that is behind the last reset forgets no failure after it, and brings none back', () => {
+  const behind = new Date('2026-01-05T11:01:00Z');
+  const spec = { failuresResetTime: '2026-01-05T11:03:00Z' };
+  const seen = notInFuture(behind, spec, [failure('before', 2), failure('after', 8)]);
+  expect(failuresThatCount(spec, seen).map(({ uid }) => uid)).toEqual(['after']);
 });

@@ -24,15 +24,18 @@ export function withFailures(
   return JSON.stringify(all.slice(-SLOT_FAILURES_MAX));
 }
 
-/** A node whose clock is ahead writes times that no reset reaches: those count from now on. */
-export function notLaterThan(
+/**
+ * A node whose clock is ahead writes times that no reset reaches: those count from now on. They stay
+ * after the last reset, also if our own clock is behind.
+ */
+export function notInFuture(
   now: Date,
+  spec: Pick<RecoveryPolicySpec, 'failuresResetTime'>,
   failures: readonly FailedRecovery[],
 ): readonly FailedRecovery[] {
-  const time = timeText(now);
-  return failures.map((failure) =>
-    timeOf(failure) > now.getTime() ? { ...failure, time } : failure,
-  );
+  const time = failureTime(now, spec);
+  const latest = Math.max(Date.parse(time), now.getTime());
+  return failures.map((failure) => (timeOf(failure) > latest ? { ...failure, time } : failure));
 }
 
 /** The time of a failure that happens now: after the last reset, also if the clock of the node is behind. */

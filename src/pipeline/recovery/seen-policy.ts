@@ -1,10 +1,12 @@
 import { fieldAt, isObject, numberAt } from '../../lib/std/json.ts';
+import { structuralSchema } from '../api/crd.ts';
 import {
   type RecoveryPolicySpec,
   type RecoveryPolicyStatus,
   recoveryPolicySpec,
   recoveryPolicyStatus,
 } from '../api/recovery-policy.ts';
+import { unknownFields } from '../api/unknown-fields.ts';
 
 /** The RecoveryPolicy "default" as it was read, or why nobody can go by it. */
 export type SeenPolicy =
@@ -16,12 +18,18 @@ export type SeenPolicy =
       readonly generation: number;
     };
 
+const KNOWN_FIELDS = structuralSchema(recoveryPolicySpec);
+
 /** A policy that cannot be understood completely permits nothing: it may forbid what we do not see. */
 export function policyIn(object: unknown): SeenPolicy {
   if (object === undefined) return unusable('it does not exist');
   if (!isObject(object)) return unusable('it is malformed');
-  const spec = recoveryPolicySpec.safeParse(fieldAt(object, 'spec'));
+  const given = fieldAt(object, 'spec');
+  const spec = recoveryPolicySpec.safeParse(given);
   if (!spec.success) return unusable(`its spec is malformed: ${firstOf(spec.error.issues)}`);
+  const [unknown] = unknownFields(KNOWN_FIELDS, given, 'Strict');
+  if (unknown)
+    return unusable(`this version does not know its field spec.${unknown.place.join('.')}`);
   const seen = fieldAt(object, 'status');
   const status = recoveryPolicyStatus.safeParse(seen ?? {});
   if (!status.success) return unusable(`its status is malformed: ${firstOf(status.error.issues)}`);

@@ -45,6 +45,8 @@ test('nodes that hold slots beyond the new limit count too, until the controller
   expect(usable({ maxConcurrentNodes: 3 }, 10, 1, [0, 5, 6])).toBe(1);
   expect(usable({ maxConcurrentNodes: 2 }, 10, 1, [5, 6, 7])).toBe(0);
   expect(usable({ maxConcurrentNodes: 3 }, 1, 2, [0, 5, 6])).toBe(1);
+  // The controller had not seen the last one.
+  expect(usable({ maxConcurrentNodes: 2 }, 2, 2, [4])).toBe(1);
 });
 
 test('nodes that go on beyond the usable slots and those that get one are never more than the limit', () => {

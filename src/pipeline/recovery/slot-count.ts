@@ -16,18 +16,21 @@ export function slotCount(
 }
 
 /**
- * The slots that an agent may use, numbered from 0; `held` are the numbers of those that nodes hold. After
- * a change of the spec the status is older, and the controller may be away: then what the new spec permits
- * in any cluster is the limit, and of a percentage that is one node.
+ * The slots that an agent may use, numbered from 0; `held` are the numbers of those that other nodes hold,
+ * of which the controller may not have seen the last. After a change of the spec the status is older, and
+ * the controller may be away: then what the new spec permits in any cluster is the limit, and of a
+ * percentage that is one node.
  */
 export function usableSlots(
   { spec, status, generation }: SeenPolicy & { readonly state: 'usable' },
   held: readonly number[] = [],
 ): number {
   const { slots = 0, observedGeneration } = status;
-  if (observedGeneration === generation) return slots;
-  const limit = Math.min(slots, slotCount(spec.maxConcurrentNodes, 0));
-  return usableBelow(limit, held);
+  const { maxConcurrentNodes } = spec;
+  const isCurrent = observedGeneration === generation;
+  // The controller knows how many nodes a percentage is.
+  if (isCurrent && typeof maxConcurrentNodes === 'string') return slots;
+  return Math.min(slots, usableBelow(slotCount(maxConcurrentNodes, 0), held));
 }
 
 /** As many of the first slots as may be used besides those with higher numbers that nodes hold. */

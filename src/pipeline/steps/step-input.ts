@@ -9,6 +9,8 @@ export interface CurrentDiagnosis {
   readonly name: string;
   readonly uid: string;
   readonly nodeName: string;
+  /** By the clock of the API server. */
+  readonly createdAt?: string;
   readonly spec: DiagnosisSpec;
   readonly status: DiagnosisStatus;
 }

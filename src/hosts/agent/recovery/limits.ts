@@ -22,3 +22,7 @@ export const UNUSED_MS = 10_000;
 
 /** A write without an answer may happen as late as this: then the API server gives up a request. */
 export const LATE_WRITE_MS = 60_000;
+
+/** As long as this a step waits for another one of its node, and after that it says so and asks again. */
+export const TURN_MS = 5_000;
+export const TURN_AGAIN_MS = 5_000;

@@ -11,7 +11,7 @@ import {
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import type { RecoveryPolicySpec } from '../../../pipeline/api/recovery-policy.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
-import type { RunStep, StepToRun } from '../../../pipeline/steps/step-to-run.ts';
+import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
 
 const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
@@ -30,10 +30,15 @@ function apiServer(slots: number, spec: RecoveryPolicySpec = {}): SyntheticApiSe
   return api;
 }
 
-function permit(api: SyntheticApiServer, slots: number, spec: RecoveryPolicySpec): void {
+function permit(
+  api: SyntheticApiServer,
+  slots: number,
+  spec: RecoveryPolicySpec,
+  generation = 1,
+): void {
   const policy = recoveryPolicy({ maxConcurrentNodes: 100, ...spec });
-  const metadata = { ...policy.metadata, generation: 1 };
-  api.put(POLICY, { ...policy, metadata, status: observedPolicy(slots, 1) });
+  const metadata = { ...policy.metadata, generation };
+  api.put(POLICY, { ...policy, metadata, status: observedPolicy(slots, generation) });
 }
 
 function holders(api: SyntheticApiServer): readonly (string | undefined)[] {
@@ -84,7 +89,10 @@ test('another node waits while all slots are held, and says for what', async () 
   const other = fleetNode(api, 'web-2', { run: async () => DONE });
   const outcome = await other.step(repairStep('web-2'));
   expect(outcome).toEqual({
-    notNow: { reason: 'NoRecoverySlot', name: '1 node is in recovery' },
+    notNow: {
+      reason: 'NoRecoverySlot',
+      name: '1 node is in recovery, and RecoveryPolicy default permits no more',
+    },
     againMs: expect.any(Number),
   });
   const { againMs } = outcome as { readonly againMs: number };
@@ -109,30 +117,104 @@ test('waiting steps of a node share one request', async () => {
   expect(requests).toBe(0);
 });
 
-test('steps of one node share its slot until the last has ended', async () => {
+test('steps of one node repair one after another', async () => {
   const api = apiServer(2);
   const gates = [gate(), gate()];
-  let next = 0;
-  const run = (step: StepToRun) => {
-    const mine = gates[next];
-    next += 1;
-    return mine?.run(step) ?? Promise.resolve(DONE);
+  let runs = 0;
+  const run: RunStep = (step) => {
+    runs += 1;
+    return gates[runs - 1]?.run(step) ?? Promise.resolve(DONE);
   };
   const node = fleetNode(api, 'web-1', { run });
-  const first = node.step(repairStep('web-1', {}, { name: 'a' }));
+  const steps = ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name })));
   await gates[0]?.begun;
-  const second = node.step(repairStep('web-1', {}, { name: 'b' }));
+  await sleep(50);
+  expect(runs).toBe(1);
+  gates[0]?.end(DONE);
   await gates[1]?.begun;
   expect(holders(api).filter((each) => each === 'web-1')).toHaveLength(1);
-  gates[0]?.end(NO_EFFECT);
-  await first;
-  // The failure is known although the slot is still held.
-  expect(holders(api).filter((each) => each === 'web-1')).toHaveLength(1);
-  const all = [failures(api, 0), failures(api, 1)].flat();
-  expect(all).toMatchObject([{ nodeName: 'web-1', diagnosis: 'default/a' }]);
   gates[1]?.end(DONE);
-  await second;
+  expect(await Promise.all(steps)).toEqual([DONE, DONE]);
   expect(holders(api)).toEqual(['', '']);
+});
+
+test('a step says that another one of its node repairs, if that takes long', async () => {
+  const api = apiServer(1);
+  const { run, begun, end } = gate();
+  const node = fleetNode(api, 'web-1', { run, slots: { turnMs: 10 } });
+  const first = node.step(repairStep('web-1', {}, { name: 'a' }));
+  await begun;
+  expect(await node.step(repairStep('web-1', {}, { name: 'b' }))).toEqual({
+    notNow: {
+      reason: 'NoRecoverySlot',
+      name: expect.stringMatching(/^Another Diagnosis is repairing/),
+    },
+    againMs: expect.any(Number),
+  });
+  end(DONE);
+  await first;
+});
+
+test.each([
+  ['one of them fails', { stopAfterFailures: 1 }, 'RecoveryStopped'],
+  ['a person pauses recovery', {}, 'RecoveryPaused'],
+])('of many steps that wait for one another none repairs after %s', async (_, spec, reason) => {
+  const api = apiServer(1, spec);
+  let runs = 0;
+  const run: RunStep = async () => {
+    runs += 1;
+    if (reason === 'RecoveryPaused') permit(api, 1, { paused: true });
+    return NO_EFFECT;
+  };
+  const node = fleetNode(api, 'web-1', { run });
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const [first, ...others] = await Promise.all(
+    names.map((name) => node.step(repairStep('web-1', {}, { name }))),
+  );
+  expect(first).toEqual(NO_EFFECT);
+  expect(runs).toBe(1);
+  for (const other of others) expect(other).toMatchObject({ notNow: { reason } });
+});
+
+test('recovery that is paused while a slot is taken begins no repair', async () => {
+  const api = apiServer(1);
+  api.onRequest = ({ method }) => {
+    if (method === 'PUT') permit(api, 1, { paused: true }, 2);
+  };
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: { reason: 'RecoveryPaused' },
+  });
+  expect(holders(api)).toEqual(['']);
+});
+
+test('a repair that the shutdown of its agent interrupts leaves the slot to the next agent', async () => {
+  const api = apiServer(1);
+  const { run, begun, end } = gate();
+  const node = fleetNode(api, 'web-1', { run });
+  const repairing = node.step(repairStep('web-1'));
+  await begun;
+  const stopping = node.kill();
+  end({ succeeded: false, message: 'stopped', record: { actions: [] } });
+  await Promise.all([repairing, stopping]);
+  expect(holders(api)).toEqual(['web-1']);
+  const next = fleetNode(api, 'web-1', { run: async () => DONE, hasBegun: true });
+  expect(await next.step(repairStep('web-1'))).toEqual(DONE);
+  expect(holders(api)).toEqual(['']);
+});
+
+test('a failed repair holds the slot until the journal is settled', async () => {
+  const api = apiServer(1);
+  let isSettled = false;
+  const settle = async () =>
+    isSettled ? { isSettled: true as const } : { isSettled: false as const, why: 'it acts' };
+  const run = async () => NO_EFFECT;
+  const node = fleetNode(api, 'web-1', { run, settle, slots: { unusedMs: 10 } });
+  await node.step(repairStep('web-1'));
+  expect(holders(api)).toEqual(['web-1']);
+  expect(failures(api)).toHaveLength(1);
+  isSettled = true;
+  await expect.poll(() => holders(api)).toEqual(['']);
 });
 
 test('stops after failures, which are in the Lease', async () => {
@@ -370,13 +452,14 @@ test('a step after a lost slot gets one of its own, which is renewed', async () 
   hold(api, 0, 'web-9');
   await expect.poll(() => stops[0]?.aborted).toBe(true);
   hold(api, 0, '');
-  // The first finishes its action meanwhile.
   const second = node.step(repairStep('web-1', {}, { name: 'b' }));
+  gates[0]?.end(DONE);
+  await first;
   await gates[1]?.begun;
   expect(stops[1]?.aborted).toBe(false);
   expect(holders(api)).toEqual(['web-1']);
   hold(api, 0, 'web-9');
   await expect.poll(() => stops[1]?.aborted).toBe(true);
-  for (const { end } of gates) end(DONE);
-  await Promise.all([first, second]);
+  gates[1]?.end(DONE);
+  await second;
 });

@@ -3,7 +3,10 @@ import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/rec
 import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { FAULT, fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
 import type { RecoveryMode } from '../../../pipeline/api/recovery-mode.ts';
+import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
 import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
+import type { StepEnd } from './recovery-slots.ts';
+import { repairSteps } from './repair-steps.ts';
 
 const DONE = { succeeded: true, results: {} } as const;
 const PLAN = { planned: [] };
@@ -13,12 +16,14 @@ interface OutcomeOptions {
   readonly fault?: RecoveryMode;
   /** Of the condition RightsEnforced. */
   readonly rights?: 'True' | 'False' | 'Unknown';
+  /** Since when the authors of Diagnoses are checked. */
+  readonly since?: string;
 }
 
 /** What becomes of a step, and how often its node was asked to run it. */
 async function outcomeOf(
   step: StepToRun,
-  { policy = true, fault, rights = 'True' }: OutcomeOptions = {},
+  { policy = true, fault, rights = 'True', since }: OutcomeOptions = {},
 ) {
   const api = new SyntheticApiServer();
   if (policy) {
@@ -26,8 +31,10 @@ async function outcomeOf(
     const object = recoveryPolicy({ faults });
     const metadata = { ...object.metadata, generation: 1 };
     const conditions = [{ type: 'RightsEnforced', status: rights, message: 'some reason' }];
+    const rightsEnforcedSince = since === undefined ? {} : { rightsEnforcedSince: since };
+    const status = { ...observedPolicy(1, 1), conditions, ...rightsEnforcedSince };
     api.put('/apis/diagnosis.kubediag.org/v1/recoverypolicies/default', {
-      ...{ ...object, metadata, status: { ...observedPolicy(1, 1), conditions } },
+      ...{ ...object, metadata, status },
     });
   }
   for (const lease of slotLeases(1)) {
@@ -161,4 +168,48 @@ test('a step whose run throws releases its slot', async () => {
   const node = fleetNode(api, 'web-1', { run: () => Promise.reject(defect) });
   await expect(node.step(repairStep('web-1'))).rejects.toBe(defect);
   expect(api.objects.get(path)).toMatchObject({ spec: { holderIdentity: '' } });
+});
+
+test('a repair that gives no answer counts as failed, unless its agent stops', async () => {
+  for (const isStopping of [false, true]) {
+    const ends: StepEnd[] = [];
+    const stop = new AbortController();
+    const policy = policyIn({ metadata: { generation: 1 }, spec: {}, status: {} });
+    if (policy.state !== 'usable') throw new Error(policy.why);
+    const end = async (ending: StepEnd) => void ends.push(ending);
+    const turn = { lease: 'kubediag-recovery-0', lost: new AbortController().signal, end };
+    const run = repairSteps(
+      async ({ onUnanswered }) => {
+        if (isStopping) stop.abort();
+        onUnanswered?.();
+        return { succeeded: false, message: 'no answer' };
+      },
+      {
+        slots: { begin: async () => ({ policy, turn }) },
+        repairs: async () => new Map([['/processor/someRecover', FAULT]]),
+        earlierActionsFor: async () => ({ isKnown: false, why: 'it is silent' }),
+      },
+    );
+    await run({ ...repairStep('web-1'), stop: stop.signal });
+    const failure = { nodeName: 'web-1', diagnosis: 'default/web' };
+    expect(ends).toMatchObject([
+      { isAnswered: false, hasSucceeded: false, ...(isStopping ? {} : { failure }) },
+    ]);
+    expect(ends[0]?.failure === undefined).toBe(isStopping);
+  }
+});
+
+test('a Diagnosis that is older than the check of its author is refused', async () => {
+  const step = repairStep('web-1');
+  const since = '2026-01-05T11:00:00Z';
+  const created = (createdAt: string) => ({
+    ...step,
+    diagnosis: { ...step.diagnosis, createdAt },
+  });
+  const older = await outcomeOf(created('2026-01-05T10:59:59Z'), { since });
+  expect(older.outcome).toMatchObject({
+    reason: 'Refused',
+    message: expect.stringMatching(/^refused: The Diagnosis was created before .*create it again$/),
+  });
+  expect((await outcomeOf(created(since), { since })).outcome).toEqual(DONE);
 });

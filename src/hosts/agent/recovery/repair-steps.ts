@@ -35,6 +35,8 @@ export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepW
     const { spec, status } = step.diagnosis;
     if (spec.dryRun || spec.recovery === 'Never') return run(step);
     const permission = await options.slots.begin({
+      createdAt: step.diagnosis.createdAt,
+      stop: step.stop,
       needsSlot: (seen) =>
         mayAct({ ...spec, recovery: modeFor(seen.spec, fault, spec.recovery) }, status),
       hasBegun: async () => {
@@ -78,8 +80,12 @@ async function repaired(
     outcome = await run({ ...step, stop, onUnanswered });
     return outcome;
   } finally {
-    const failure = outcome && failureIn(outcome, step, failureTime(now(), policy.spec));
-    await turn.end({ failure, isAnswered });
+    const hasSucceeded = outcome !== undefined && ('planned' in outcome || outcome.succeeded);
+    // Of a step that gave no answer nobody knows that it has not failed.
+    const hasFailed = hasFailedAction(outcome) || (!isAnswered && !step.stop.aborted);
+    const time = failureTime(now(), policy.spec);
+    const failure = hasFailed ? failureOf(step, time) : undefined;
+    await turn.end({ failure, isAnswered, hasSucceeded });
   }
 }
 
@@ -115,14 +121,12 @@ function withRecovery(step: StepToRun, recovery: 'Automatic' | 'Approval'): Step
 }
 
 /** An action that did not come about, and was not refused before it began. */
-function failureIn(
-  outcome: StepOutcome,
-  { diagnosis }: StepToRun,
-  time: string,
-): FailedRecovery | undefined {
+function hasFailedAction(outcome: StepOutcome | undefined): boolean {
+  const { actions = [] } = outcome?.record ?? {};
+  return actions.some(({ state }) => state === 'failed' || state === 'no-effect');
+}
+
+function failureOf({ diagnosis }: StepToRun, time: string): FailedRecovery {
   const { namespace, name, uid, nodeName } = diagnosis;
-  const { actions = [] } = outcome.record ?? {};
-  const hasFailed = actions.some(({ state }) => state === 'failed' || state === 'no-effect');
-  if (!hasFailed) return undefined;
   return { nodeName, diagnosis: `${namespace}/${name}`, uid, time };
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../../pipeline/api/recovery-policy.ts';
 import { withCondition } from '../../../pipeline/graph/conditions.ts';
 import { decideRecovery } from '../../../pipeline/recovery/decide-recovery.ts';
-import { failuresThatCount, notLaterThan } from '../../../pipeline/recovery/failures.ts';
+import { failuresThatCount, notInFuture } from '../../../pipeline/recovery/failures.ts';
 import { recoveryCondition } from '../../../pipeline/recovery/recovery-condition.ts';
 import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { Slot } from './decide-slots.ts';
@@ -20,6 +20,7 @@ interface SeenForStatus {
   readonly slots: readonly Slot[];
   readonly usable: number;
   readonly rights: Omit<Condition, 'lastTransitionTime'>;
+  readonly rightsSince?: string | undefined;
   readonly now: Date;
 }
 
@@ -33,10 +34,10 @@ export interface PolicyStatusDecision {
 
 /** The status that the RecoveryPolicy should have now. */
 export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
-  const { spec, before, generation, slots, usable, rights, now } = seen;
+  const { spec, before, generation, slots, usable, rights, rightsSince, now } = seen;
   const failures = failuresThatCount(
     spec,
-    notLaterThan(now, before.failures ?? []),
+    notInFuture(now, spec, before.failures ?? []),
     ...slots.map((slot) => slot.failures),
   );
   const status: RecoveryPolicyStatus = {
@@ -48,6 +49,7 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
         defined({ nodeName: lease.holder, lease: lease.name, since: lease.acquireTime }),
       ),
     failures: failures.slice(-FAILURES_LISTED_MAX),
+    ...(rightsSince && rights.status === 'True' ? { rightsEnforcedSince: rightsSince } : {}),
     conditions: withCondition(before.conditions ?? [], rights, now),
     observedGeneration: generation,
   };

@@ -3,8 +3,8 @@ import {
   SLOT_LABEL,
   SLOT_PREFIX,
 } from '../../../pipeline/api/cluster-names.ts';
-import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
-import { failuresIn, notLaterThan } from '../../../pipeline/recovery/failures.ts';
+import type { FailedRecovery, RecoveryPolicySpec } from '../../../pipeline/api/recovery-policy.ts';
+import { failuresIn, notInFuture } from '../../../pipeline/recovery/failures.ts';
 import { usableBelow } from '../../../pipeline/recovery/slot-count.ts';
 import { slotName, slotNumber } from '../../../pipeline/recovery/slot-name.ts';
 import type { LeaseDigest } from '../digests.ts';
@@ -30,12 +30,16 @@ export interface SlotsDecision {
 }
 
 /** The slots among the Leases of our namespace, by their numbers. An agent can label its own Lease, which is none. */
-export function slotsIn(leases: Iterable<LeaseDigest>, now: Date): readonly Slot[] {
+export function slotsIn(
+  leases: Iterable<LeaseDigest>,
+  now: Date,
+  spec: Pick<RecoveryPolicySpec, 'failuresResetTime'> = {},
+): readonly Slot[] {
   return [...leases]
     .filter(({ name, labels }) => name.startsWith(SLOT_PREFIX) && Object.hasOwn(labels, SLOT_LABEL))
     .map((lease) => {
       const written = failuresIn(lease.annotations[FAILURES_ANNOTATION]);
-      const failures = notLaterThan(now, written);
+      const failures = notInFuture(now, spec, written);
       const isCorrect = failures.every(({ time }, at) => time === written[at]?.time);
       return {
         number: slotNumber(lease.name),

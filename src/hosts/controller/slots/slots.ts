@@ -8,7 +8,10 @@ import {
   SLOT_LABEL,
 } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
-import { recoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
+import {
+  type RecoveryPolicySpec,
+  recoveryPolicyStatus,
+} from '../../../pipeline/api/recovery-policy.ts';
 import type { RecordedEvent } from '../../../pipeline/kube/event-recorder.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
@@ -29,6 +32,7 @@ import {
 } from './decide-policy-status.ts';
 import { decideRights } from './decide-rights.ts';
 import { decideSlots, type Slot, slotsIn } from './decide-slots.ts';
+import { rightsSince } from './rights-since.ts';
 import { seenPolicies } from './seen-policies.ts';
 
 const POLICIES = `/apis/${API_VERSION}/${RECOVERY_POLICIES}`;
@@ -70,9 +74,14 @@ function isSlotChange(now: LeaseDigest | undefined, before: LeaseDigest | undefi
   return isSlot && seen(now) !== seen(before);
 }
 
+interface Rights {
+  readonly rights: ReturnType<typeof decideRights>;
+  readonly rightsSince: string | undefined;
+}
+
 class SlotsPart {
   readonly #context: ControllerContext;
-  #rights: ReturnType<typeof decideRights> | undefined;
+  #rights: Rights | undefined;
   #rightsAtMs = 0;
   #last = '';
 
@@ -84,12 +93,13 @@ class SlotsPart {
   async reconcile(): Promise<number | undefined> {
     const { client, nodes, leases, namespace, now, onMessage } = this.#context;
     const policy = await objectAt(client, POLICY);
-    const slotsNow = () =>
+    const slotsNow = (spec: RecoveryPolicySpec) =>
       slotsIn(
         Array.from(leases.entries(), ([, lease]) => lease),
         now(),
+        spec,
       );
-    if (policy === undefined) return this.#createPolicy(slotsNow().length === 0);
+    if (policy === undefined) return this.#createPolicy(slotsNow({}).length === 0);
     if (!isObject(policy) || fieldAt(policy, 'metadata', 'deletionTimestamp') !== undefined) return;
     // An earlier status that cannot be read is replaced.
     const seen = policyIn({ ...policy, status: {} });
@@ -100,8 +110,8 @@ class SlotsPart {
       await this.#report(policy, unusablePolicyStatus(seen, before, now()));
       return RIGHTS_CHECK_MS;
     }
-    const rights = await this.#seenRights();
-    const existing = slotsNow();
+    const { rights, rightsSince: since } = await this.#seenRights();
+    const existing = slotsNow(seen.spec);
     const wanted = slotCount(seen.spec.maxConcurrentNodes, nodes.size);
     const { missing, surplus, usable } = decideSlots(existing, wanted);
     for (const name of missing) if (leases.get(`${namespace}/${name}`)) onMessage(unlabelled(name));
@@ -113,7 +123,7 @@ class SlotsPart {
       generation: numberAt(policy, 'metadata', 'generation') ?? 0,
       slots: existing,
       usable,
-      rights,
+      ...{ rights, rightsSince: since },
       now: now(),
     });
     await this.#report(policy, decision);
@@ -136,10 +146,12 @@ class SlotsPart {
     else await this.#record(created, CREATED_AGAIN);
   }
 
-  async #seenRights(): Promise<ReturnType<typeof decideRights>> {
+  async #seenRights(): Promise<Rights> {
     const isOld = performance.now() - this.#rightsAtMs > RIGHTS_CHECK_MS / 2;
     if (this.#rights && !isOld) return this.#rights;
-    this.#rights = decideRights(await seenPolicies(this.#context.client), ADMISSION_POLICIES);
+    const seen = await seenPolicies(this.#context.client);
+    const rights = decideRights(seen, ADMISSION_POLICIES);
+    this.#rights = { rights, rightsSince: rightsSince(seen) };
     this.#rightsAtMs = performance.now();
     return this.#rights;
   }
