@@ -42,6 +42,8 @@ export interface ControllerContext {
   readonly collections?: Map<string, FollowedCollection>;
   /** How long a missing object is waited for; the default is a minute. */
   readonly arrivalMs?: number;
+  /** How long it may take until all API servers enforce an admission policy; the default is ENFORCED_MS. */
+  readonly enforcedMs?: number;
   /** How long the agent of a Diagnosis may be lost; the default is LOST_END_MS. */
   readonly lostEndMs?: number;
 }

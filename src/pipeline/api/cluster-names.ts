@@ -1,3 +1,5 @@
+import { API_VERSION, RECOVERY_POLICIES } from './kind-names.ts';
+
 /** Names that the agents and deploy/kubediag.yaml share. */
 
 export const NAMESPACE = 'kubediag';
@@ -34,6 +36,7 @@ export const CORDONED_BY = 'diagnosis.kubediag.org/cordoned-by';
 
 /** The one RecoveryPolicy that counts. */
 export const RECOVERY_POLICY = 'default';
+export const RECOVERY_POLICY_PATH = `/apis/${API_VERSION}/${RECOVERY_POLICIES}/${RECOVERY_POLICY}`;
 
 /** Verbs that people need for what RBAC has no word for. */
 export const VERBS = { recover: 'recover', approve: 'approve', diagnose: 'diagnose' } as const;
@@ -56,6 +59,8 @@ export const PEOPLE_ROLES = {
 
 /** The policy that asks for the verbs: without it, RBAC alone decides who may create a Diagnosis. */
 export const AUTHOR_POLICY = 'kubediag-diagnoses';
+/** The name of a Diagnosis that this policy refuses: the controller asks for it to see that the policy is in force. */
+export const RIGHTS_PROBE = 'kubediag-rights-probe';
 
 /** Of a namespace whose pods may read the metrics of the controller. */
 export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';

@@ -189,11 +189,11 @@ export const CONDITION_REASONS = {
       'The API server has no admission policies, which v1.30 and newer have, or one of KubeDiag is missing. A step that repairs is refused.',
   },
   AuthorNotChecked: {
-    type: 'WaitingForRecovery',
+    type: 'Failed',
     message:
-      'The Diagnosis was created before NAME, when no admission policy checked whether its author may repair',
+      'The Diagnosis was created before NAME, when no admission policy checked whether its author may repair: create it again',
     means:
-      'The admission policies of KubeDiag are newer than the Diagnosis. A step that repairs is refused.',
+      'The admission policies of KubeDiag are in force since then. A step that repairs is refused, and no Diagnosis is created for further nodes.',
   },
   RightsNotChecked: {
     type: 'WaitingForRecovery',

@@ -9,6 +9,7 @@ const OBSERVED: RecoveryPolicyStatus = {
   slots: 3,
   observedGeneration: 2,
   conditions: [{ type: 'RightsEnforced', status: 'True' }],
+  rightsEnforcedSince: '2026-01-01T00:00:00Z',
 };
 
 function failure(uid: string, time = '2026-01-05T11:00:00Z') {
@@ -25,7 +26,7 @@ function decided(
     spec: { maxConcurrentNodes: 3, ...spec },
     status,
   });
-  return decideRecovery({ policy, slotFailures, now: NOW });
+  return decideRecovery({ policy, slotFailures, createdAt: undefined, now: NOW });
 }
 
 function messageOf(decision: ReturnType<typeof decideRecovery>): string | undefined {
@@ -110,7 +111,9 @@ test.each([
     'its status is malformed: slots',
   ],
 ])('permits nothing with a policy that is %s', (_, object, why) => {
-  const decision = decideRecovery({ policy: policyIn(object), slotFailures: [], now: NOW });
+  const policy = policyIn(object);
+  const seen = { policy, slotFailures: [], createdAt: undefined, now: NOW };
+  const decision = decideRecovery(seen);
   expect(decision).toMatchObject({ permitted: false, reason: 'RecoveryPolicyMissing' });
   expect(messageOf(decision)).toContain(why);
 });
@@ -134,6 +137,11 @@ test('does not let a step wait whose author nobody has checked', () => {
   const decision = decided(paused, unchecked as RecoveryPolicyStatus);
   expect(decision).toMatchObject({ reason: 'RightsNotEnforced' });
   expect(decision.permitted || whyRefused(decision)).toContain('create the Diagnosis again');
+});
+
+test('waits until somebody has found out since when authors are checked', () => {
+  const { rightsEnforcedSince: _, ...status } = OBSERVED;
+  expect(decided({}, status)).toMatchObject({ permitted: false, reason: 'RightsNotChecked' });
 });
 
 test.each([

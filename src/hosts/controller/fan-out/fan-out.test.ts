@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { observedPolicy, recoveryPolicy } from '../../../../test/recovery-objects.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { textAt } from '../../../lib/std/json.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
@@ -271,4 +272,45 @@ test('a child that has just ended is not changed', async () => {
     .poll(() => controller.stored('all')?.status, POLL)
     .toMatchObject({ nodes: { succeeded: 1 } });
   expect(controller.stored(child('a'))?.spec).not.toHaveProperty('cancel');
+});
+
+const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
+
+function policySince(controller: SyntheticController, rightsEnforcedSince: string, spec = {}) {
+  const status = { ...observedPolicy(1, 1), rightsEnforcedSince };
+  controller.api.put(POLICY, { ...recoveryPolicy(spec), status });
+}
+
+test.each([
+  ['', {}],
+  [', also while the spec of the policy is malformed', { maxConcurrentNodes: 'many' }],
+])(
+  'no Diagnosis is created for one that is older than the check of its author%s',
+  async (_, spec) => {
+    const controller = controllerOf();
+    // It was created at 2026-01-02T03:04:05Z.
+    policySince(controller, '2026-01-02T03:04:06Z', spec);
+    controller.diagnosis('all', SPEC);
+    await begun(controller);
+    const status = () => controller.stored('all')?.status;
+    await expect.poll(status, POLL).toMatchObject({ phase: 'Failed', result: 'Refused' });
+    const message = expect.stringMatching(/created before 2026-01-02T03:04:06Z.*create it again/);
+    expect(status()?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Failed', reason: 'AuthorNotChecked', message }),
+    );
+    expect(creations(controller)).toBe(0);
+  },
+);
+
+test.each([
+  ['the check is older', '2026-01-02T03:04:05Z', {}, {}],
+  ['it repairs nothing', '2026-01-03T00:00:00Z', {}, { recovery: 'Never' }],
+  ['it is a dry run', '2026-01-03T00:00:00Z', {}, { dryRun: true }],
+  ['nobody is to be checked', '2026-01-03T00:00:00Z', { withoutAdmissionPolicies: 'Allow' }, {}],
+])('Diagnoses are created if %s', async (_, since, policy, spec) => {
+  const controller = controllerOf();
+  policySince(controller, since, policy);
+  controller.diagnosis('all', { ...SPEC, ...spec });
+  await begun(controller);
+  await expect.poll(() => creations(controller), POLL).toBe(3);
 });

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cutSentence } from '../../../lib/std/cut-sentence.ts';
+import { isObject } from '../../../lib/std/json.ts';
 import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
+import { RECOVERY_POLICY_PATH } from '../../../pipeline/api/cluster-names.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
 import { failedFor } from '../../../pipeline/graph/conditions.ts';
+import { objectAt } from '../../../pipeline/kube/objects.ts';
 import type { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
+import { whyUnchecked } from '../../../pipeline/recovery/decide-recovery.ts';
+import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
 import type { ObjectKey, StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { isTemporary, type StoreError } from '../../../pipeline/store/store-error.ts';
@@ -154,6 +159,8 @@ class FanOut {
       return { againMs: 'now', saved: await this.#save(object, next, memory) };
     }
     const { create, againMs } = decision;
+    const refused = create.length > 0 ? await this.#unchecked(object) : undefined;
+    if (refused) return { againMs: 'now', saved: await this.#save(object, refused, memory) };
     await this.#create(object, create.slice(0, CHILDREN_PER_SECOND), memory);
     const after = create.length > 0 ? await decide() : decision;
     if (after.kind === 'select') return { againMs: 'now', saved: object };
@@ -171,6 +178,26 @@ class FanOut {
     const isUnseen = memory.createdAtMs.size > 0 && create.length > 0;
     const times = [...(againMs === undefined ? [] : [againMs]), ...(isUnseen ? [UNSEEN_MS] : [])];
     return { againMs: times.length === 0 ? undefined : Math.min(...times) + 1, saved };
+  }
+
+  /**
+   * The status of a Diagnosis that nobody has checked. Its children would be newer than the admission
+   * policies, and the controller, who creates them, may do what its author perhaps may not.
+   */
+  async #unchecked({ metadata, spec, status }: StoredObject): Promise<DiagnosisStatus | undefined> {
+    const { client, now } = this.#context;
+    const { recovery, dryRun } = spec as DiagnosisSpec;
+    if (recovery === 'Never' || dryRun) return undefined;
+    const object = await objectAt(client, RECOVERY_POLICY_PATH);
+    const seen = policyIn(object);
+    // Its status counts also while its spec is malformed, because a person will correct that.
+    const policy =
+      seen.state === 'usable' || !isObject(object) ? seen : policyIn({ ...object, spec: {} });
+    const why =
+      policy.state === 'usable' ? whyUnchecked(policy, metadata.creationTimestamp) : undefined;
+    if (why?.reason !== 'AuthorNotChecked') return undefined;
+    const failed = failedFor((status ?? {}) as DiagnosisStatus, why.reason, now(), why.name);
+    return { ...failed, result: 'Refused' };
   }
 
   async #create(

@@ -34,6 +34,7 @@ interface Given {
   readonly policy?: object;
   /** Of the RecoveryPolicy; by default its rights are enforced. */
   readonly conditions?: readonly object[];
+  readonly rightsEnforcedSince?: string;
   readonly results?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, object>>;
 }
@@ -163,6 +164,15 @@ describe('node-cordon', () => {
     const rights = { type: 'RightsEnforced', status: 'False', message: 'no policies' };
     const controller = await cluster({ operation, conditions: [rights] });
     expect(await ended(controller)).toMatchObject({ phase: 'Failed', result: 'Refused' });
+    expect(isCordoned(controller)).toBe(false);
+  });
+
+  test('is refused for a Diagnosis that is older than the check of its author', async () => {
+    const controller = await cluster({ operation, rightsEnforcedSince: '2026-01-02T03:04:06Z' });
+    expect(await ended(controller)).toMatchObject({
+      ...{ phase: 'Failed', result: 'Refused' },
+      steps: [{ message: expect.stringContaining('create it again') }],
+    });
     expect(isCordoned(controller)).toBe(false);
   });
 
