@@ -165,6 +165,12 @@ export const CONDITION_REASONS = {
       'No repair without a RecoveryPolicy: NAME; check that the controller runs, which creates the policy "default"',
     means: 'The policy does not exist, cannot be read, or no controller has observed it yet.',
   },
+  RecoveryPolicyUnusable: {
+    type: 'WaitingForRecovery',
+    message: 'RecoveryPolicy "default" cannot be used: NAME; correct the policy',
+    means:
+      'The policy is malformed, or has a field that this version does not know. No repair begins.',
+  },
   RecoveryPaused: {
     type: 'WaitingForRecovery',
     message: 'RecoveryPolicy NAME is paused: set its spec.paused to false to go on',

@@ -139,7 +139,7 @@ export class RecoverySlots {
     const policy = await this.#leases.policy();
     const now = this.#now();
     const wait = (why: Parameters<SharedWait['begin']>[1]) => this.#wait.begin(policy, why, now);
-    if (policy.state === 'unusable') return wait(missing(policy.why));
+    if (policy.state === 'unusable') return wait({ reason: policy.reason, name: policy.why });
     if (!needsSlot(policy)) return { policy };
     if (this.#held) return undefined;
     const first = decideRecovery({ policy, slotFailures: [], createdAt, now });
