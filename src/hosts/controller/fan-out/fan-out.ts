@@ -222,7 +222,7 @@ class FanOut {
       this.#pace.pauseFor(error.retryAfterMs ?? PAUSE_MS);
       return;
     }
-    const why = `its Diagnosis could not be created: ${error.message}`;
+    const why = `cannot create its Diagnosis: ${error.message}`;
     memory.failures.set(nodeName, cutSentence(why, MESSAGE_CHARACTERS_MAX));
   }
 
