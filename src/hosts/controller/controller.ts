@@ -123,7 +123,7 @@ class Controller {
 
   /** While this process leads. */
   async #work(stop: AbortSignal): Promise<void> {
-    this.#onMessage('this process leads');
+    this.#onMessage('became leader');
     const { client } = this.#contact;
     const { namespace, identity, builtIns, times } = this.#options;
     const writing = writingWhile(() => this.#lease.isHeld && !stop.aborted, client);
@@ -160,7 +160,7 @@ class Controller {
     const working = stop.aborted ? [] : PARTS.map((part) => part(context));
     await Promise.all([...informing, ...working]);
     this.#context = undefined;
-    this.#onMessage('this process does not lead any more');
+    this.#onMessage('stopped leading');
   }
 
   #notReadyReason(): string | undefined {
