@@ -46,17 +46,13 @@ class FanOut {
   }
 
   async run(): Promise<void> {
-    const { diagnoses, stop } = this.#context;
+    const { diagnoses } = this.#context;
     diagnoses.onChange((key, now, before) => this.#see(key, now, before));
     for (const [key, digest] of diagnoses.entries()) {
       if (!isParent(digest)) continue;
       this.#keys.set(digest.uid, key);
       if (!hasEnded(digest.phase) || this.#hasOpenChild(digest)) this.#queue.add(key);
     }
-    if (stop.aborted) return;
-    await new Promise<void>((resolve) => {
-      stop.addEventListener('abort', () => resolve(), { once: true });
-    });
   }
 
   #hasOpenChild({ uid }: DiagnosisDigest): boolean {
