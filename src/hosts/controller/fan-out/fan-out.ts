@@ -35,7 +35,7 @@ class FanOut {
   readonly #context: ControllerContext;
   readonly #queue: WorkQueue;
   readonly #pace = new Pace(CHILDREN_PER_SECOND);
-  /** Of the parents that are worked on, by their keys. */
+  /** What is remembered of the parents that are worked on, by their keys. */
   readonly #memories = new Map<string, ParentMemory>();
   /** Keys of parents by their uids. */
   readonly #keys = new Map<string, string>();
