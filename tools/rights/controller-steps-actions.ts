@@ -2,7 +2,7 @@ import { CORDONED_BY } from '../../src/pipeline/api/cluster-names.ts';
 import type { ActionGroup, TriedRequest } from './rights-table.ts';
 import { TEAM } from './subjects.ts';
 
-/** Pods of the namespace TEAM, besides "web", which belongs to nothing. */
+/** Pods of the namespace TEAM, besides "web", which has no owner. */
 export const PODS = {
   /** Of a StatefulSet, and waits for an image. */
   stuck: 'stuck-0',
@@ -61,7 +61,7 @@ export const controllerStepsActions: ActionGroup = {
       may: ['editor', 'recoverer', 'operator'],
     },
     {
-      what: 'delete a Pod of nothing',
+      what: 'delete a Pod without an owner',
       request: removePod('web'),
       may: ['editor', 'recoverer', 'operator'],
     },

@@ -93,7 +93,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
-        what: '… with `recovery: Automatic`, which repairs it for everybody',
+        what: '… with `recovery: Automatic`, which may affect pods of others',
         request: create({ nodeName: 'node-a', recovery: 'Automatic' }),
         may: ['admin'],
       },
@@ -118,12 +118,12 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
-        what: 'create a Diagnosis that belongs to another one, for a node',
+        what: 'create a child Diagnosis, for a node',
         request: create({ nodeName: 'node-a' }, child),
         may: ['controller', ...OPERATORS],
       },
       {
-        what: 'create a Diagnosis that belongs to another one, for a pod',
+        what: 'create a child Diagnosis, for a pod',
         request: create({ podReference: ownPod }, child),
         may: ['controller', ...OPERATORS],
       },
@@ -176,7 +176,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', 'approver', ...EDITORS],
       },
       {
-        what: 'make it belong to another one',
+        what: 'make it a child Diagnosis',
         request: change(EXISTING.onNodeA, { metadata: { labels: { [PARENT_LABEL]: UID } } }),
         may: ['controller', ...OPERATORS],
       },
