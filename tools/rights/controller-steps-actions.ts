@@ -53,27 +53,27 @@ export const controllerStepsActions: ActionGroup = {
       what: 'delete a Pod of a StatefulSet that waits for an image',
       request: removePod(PODS.stuck),
       // "edit" permits to delete pods of the namespace.
-      may: ['controller', 'editor', 'recoverer', 'operator'],
+      may: ['controller', 'editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'delete a Pod of a StatefulSet that runs',
       request: removePod(PODS.running),
-      may: ['editor', 'recoverer', 'operator'],
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'delete a Pod without an owner',
       request: removePod('web'),
-      may: ['editor', 'recoverer', 'operator'],
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'read a StatefulSet',
       request: { method: 'GET', path: `/apis/apps/v1/namespaces/${TEAM}/statefulsets/web` },
-      may: ['controller', 'viewer', 'editor', 'recoverer', 'operator'],
+      may: ['controller', 'viewer', 'editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'delete a StatefulSet',
       request: { method: 'DELETE', path: `/apis/apps/v1/namespaces/${TEAM}/statefulsets/web` },
-      may: ['editor', 'recoverer', 'operator'],
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
   ],
 };
