@@ -93,7 +93,7 @@ it('repairs a node as soon as its policy, which the controller has made, permits
 });
 
 /** Their names on the pages are examples. */
-const NAMESPACES = ['shop', 'monitoring'];
+const NAMESPACES = ['shop', 'on-call', 'monitoring'];
 
 it.each(['docs/recovery.md', 'docs/rights.md'])(
   'runs every command of the page %s',
