@@ -133,5 +133,5 @@ const policy: AdmissionPolicy = {
   ],
 };
 
-/** By which nobody does through a Diagnosis what they could not do themselves. */
+/** Prevents a person from doing through a Diagnosis what they may not do directly. */
 export const diagnosisPolicy: readonly ManifestDocument[] = policyDocuments(policy);

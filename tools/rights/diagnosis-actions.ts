@@ -39,8 +39,8 @@ const status = (name: string): TriedRequest => ({
   body: { status: { phase: 'Running' } },
 });
 
-const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'admin'];
-const OPERATORS: readonly SubjectId[] = ['operator', 'admin'];
+const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'onCall', 'admin'];
+const OPERATORS: readonly SubjectId[] = ['operator', 'onCall', 'admin'];
 const child = {
   labels: { [PARENT_LABEL]: UID },
   ownerReferences: [
@@ -70,12 +70,12 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: '… with `recovery: Automatic`',
         request: create({ podReference: ownPod, recovery: 'Automatic' }),
-        may: ['recoverer', 'operator', 'admin'],
+        may: ['recoverer', 'operator', 'onCall', 'admin'],
       },
       {
         what: '… without `recovery`, which means the same',
         request: create({ podReference: ownPod, recovery: undefined }),
-        may: ['recoverer', 'operator', 'admin'],
+        may: ['recoverer', 'operator', 'onCall', 'admin'],
       },
       {
         what: '… with `approvedPlan`',
@@ -93,9 +93,9 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
-        what: '… with `recovery: Automatic`, which repairs it for everybody',
+        what: '… with `recovery: Automatic`, which may affect pods of others',
         request: create({ nodeName: 'node-a', recovery: 'Automatic' }),
-        may: ['admin'],
+        may: ['onCall', 'admin'],
       },
       {
         what: 'create a Diagnosis of a pod, and choose the node',
@@ -110,7 +110,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: '… with `recovery: Automatic`, also for pods of the namespace',
         request: create({ targetSelector: { podReferences: [ownPod] }, recovery: 'Automatic' }),
-        may: ['admin'],
+        may: ['onCall', 'admin'],
       },
       {
         what: 'create a Diagnosis of pods by `targetSelector`',
@@ -118,12 +118,12 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
-        what: 'create a Diagnosis that belongs to another one, for a node',
+        what: 'create a child Diagnosis, for a node',
         request: create({ nodeName: 'node-a' }, child),
         may: ['controller', ...OPERATORS],
       },
       {
-        what: 'create a Diagnosis that belongs to another one, for a pod',
+        what: 'create a child Diagnosis, for a pod',
         request: create({ podReference: ownPod }, child),
         may: ['controller', ...OPERATORS],
       },
@@ -176,7 +176,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', 'approver', ...EDITORS],
       },
       {
-        what: 'make it belong to another one',
+        what: 'make it a child Diagnosis',
         request: change(EXISTING.onNodeA, { metadata: { labels: { [PARENT_LABEL]: UID } } }),
         may: ['controller', ...OPERATORS],
       },

@@ -48,5 +48,5 @@ export interface ControllerContext {
   readonly lostEndMs?: number;
 }
 
-/** Runs until `stop`. It begins when all informers have listed their objects. */
+/** Begins when all informers have listed their objects. A part that only reacts to them may return before `stop`. */
 export type ControllerPart = (context: ControllerContext) => Promise<void>;

@@ -1,7 +1,7 @@
-/** Of a message that a digest remembers: enough for status.failedNodes. */
+/** Length of a message that a digest remembers: enough for status.failedNodes. */
 export const MESSAGE_CHARACTERS_MAX = 300;
 
-/** What changes with time alone is seen so much later; to read ten thousand digests takes about a millisecond. */
+/** Delay until a change that only time causes is seen; to read ten thousand digests takes about a millisecond. */
 export const SWEEP_MS = 2_000;
 
 /** Another writer was first: it may be about to write again. */

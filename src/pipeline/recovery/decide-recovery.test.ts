@@ -92,30 +92,43 @@ test.each<[string, RecoveryPolicySpec, RecoveryPolicyStatus | undefined, typeof 
 });
 
 test.each([
-  ['absent', undefined, 'it does not exist'],
-  ['no object', 'policy', 'it is malformed'],
-  ['without a spec', {}, 'its spec is malformed'],
+  ['no object', 'policy', 'cannot be used: malformed; correct the policy'],
+  ['without a spec', {}, 'cannot be used: spec: '],
   [
     'with a mode that we do not know',
     { spec: { faults: [{ name: 'x', recovery: 'Maybe' }] } },
-    'faults.0.recovery',
+    'cannot be used: spec.faults.0.recovery: ',
   ],
   [
     'with a field that this version does not know',
     { spec: { maintenanceWindows: [{ schedule: '0 2 * * *', durationSeconds: 60, except: [] }] } },
-    'this version does not know its field spec.maintenanceWindows.0.except',
+    'cannot be used: unknown field spec.maintenanceWindows.0.except;',
   ],
   [
     'with a malformed status',
     { spec: {}, status: { slots: 'many' } },
-    'its status is malformed: slots',
+    'cannot be used: status.slots: ',
   ],
 ])('permits nothing with a policy that is %s', (_, object, why) => {
   const policy = policyIn(object);
   const seen = { policy, slotFailures: [], createdAt: undefined, now: NOW };
   const decision = decideRecovery(seen);
-  expect(decision).toMatchObject({ permitted: false, reason: 'RecoveryPolicyMissing' });
+  expect(decision).toMatchObject({ permitted: false, reason: 'RecoveryPolicyUnusable' });
   expect(messageOf(decision)).toContain(why);
+});
+
+test('permits nothing without a policy', () => {
+  const decision = decideRecovery({
+    policy: policyIn(undefined),
+    slotFailures: [],
+    createdAt: undefined,
+    now: NOW,
+  });
+  expect(decision).toEqual({
+    permitted: false,
+    reason: 'RecoveryPolicyMissing',
+    name: 'not found',
+  });
 });
 
 test('permits again after a reset of the failures', () => {

@@ -49,7 +49,7 @@ export function decideRecovery({
   createdAt,
   now,
 }: SeenRecovery): RecoveryDecision {
-  if (policy.state === 'unusable') return no('RecoveryPolicyMissing', policy.why);
+  if (policy.state === 'unusable') return no(policy.reason, policy.why);
   const { spec, status } = policy;
   if (status.observedGeneration === undefined || status.slots === undefined) {
     return no('RecoveryPolicyMissing', 'no controller has observed it yet');

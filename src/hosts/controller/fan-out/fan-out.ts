@@ -40,7 +40,7 @@ class FanOut {
   readonly #context: ControllerContext;
   readonly #queue: WorkQueue;
   readonly #pace = new Pace(CHILDREN_PER_SECOND);
-  /** Of the parents that are worked on, by their keys. */
+  /** What is remembered of the parents that are worked on, by their keys. */
   readonly #memories = new Map<string, ParentMemory>();
   /** Keys of parents by their uids. */
   readonly #keys = new Map<string, string>();
@@ -51,17 +51,13 @@ class FanOut {
   }
 
   async run(): Promise<void> {
-    const { diagnoses, stop } = this.#context;
+    const { diagnoses } = this.#context;
     diagnoses.onChange((key, now, before) => this.#see(key, now, before));
     for (const [key, digest] of diagnoses.entries()) {
       if (!isParent(digest)) continue;
       this.#keys.set(digest.uid, key);
       if (!hasEnded(digest.phase) || this.#hasOpenChild(digest)) this.#queue.add(key);
     }
-    if (stop.aborted) return;
-    await new Promise<void>((resolve) => {
-      stop.addEventListener('abort', () => resolve(), { once: true });
-    });
   }
 
   #hasOpenChild({ uid }: DiagnosisDigest): boolean {
@@ -249,7 +245,7 @@ class FanOut {
       this.#pace.pauseFor(error.retryAfterMs ?? PAUSE_MS);
       return;
     }
-    const why = `its Diagnosis could not be created: ${error.message}`;
+    const why = `cannot create its Diagnosis: ${error.message}`;
     memory.failures.set(nodeName, cutSentence(why, MESSAGE_CHARACTERS_MAX));
   }
 

@@ -69,7 +69,7 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
   };
 }
 
-/** Of a policy that nobody can go by: it permits nothing, and the rest of its status stays. */
+/** The status of a policy that cannot be used: it permits nothing, and the rest of its status stays. */
 export function unusablePolicyStatus(
   policy: SeenPolicy & { readonly state: 'unusable' },
   before: RecoveryPolicyStatus,

@@ -244,7 +244,7 @@ test('a policy that cannot be understood says that it permits nothing', async ()
   await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('True');
   setPolicy(server, { maxConcurrentNodes: 'many' });
   await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('False');
-  expect(permittedOf(server)?.message).toContain('its spec is malformed: maxConcurrentNodes');
+  expect(permittedOf(server)?.message).toContain('cannot be used: spec.maxConcurrentNodes: ');
   setPolicy(server, {});
   await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('True');
 });
