@@ -46,19 +46,12 @@ beforeAll(async () => {
   await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: other, labels } });
   const bank = await cluster.inNamespace(other);
   await bank.kubectl('wait', '--for=create', 'serviceaccount/default', '--timeout=60s');
-  const rights = { name: 'editor' };
   const rbac = 'rbac.authorization.k8s.io';
-  await cluster.apply(
-    {
-      ...{ apiVersion: `${rbac}/v1`, kind: 'Role', metadata: rights },
-      rules: [{ apiGroups: ['diagnosis.kubediag.org'], resources: ['diagnoses'], verbs: ['*'] }],
-    },
-    {
-      ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata: rights },
-      roleRef: { apiGroup: rbac, kind: 'Role', name: 'editor' },
-      subjects: [{ apiGroup: rbac, kind: 'User', name: 'editor' }],
-    },
-  );
+  await cluster.apply({
+    ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata: { name: 'editor' } },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'edit' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'editor' }],
+  });
   await bank.apply({
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'teller' } },
     spec: {
@@ -83,6 +76,13 @@ beforeAll(async () => {
     );
     return [metadata.uid, metadata.uid.replaceAll('-', '_'), status.podIP ?? '', ...containers];
   });
+  // It ends after a minute.
+  const podReference = { namespace: own, name: 'none' };
+  const none = {
+    metadata: { name: 'none' },
+    spec: { operationSet: 'any', podReference, recovery: 'Never' },
+  };
+  expect(await createAsEditor([none])).toBe('');
   markers = [other, WORD, '"vault"', '"teller"', ...ids.filter((id) => id !== '')];
 }, SICK_MS);
 
@@ -161,7 +161,7 @@ it('shows nothing of another pod, by any OperationSet, Operation or parameter', 
     [{}, { parameters }].map((more, at) => ({
       metadata: { name: `${operationSet}-${at}` },
       spec: {
-        ...{ operationSet, nodeName: OLD_NODE, recovery: 'Approval', deadlineSeconds: 200 },
+        ...{ operationSet, recovery: 'Approval', deadlineSeconds: 200 },
         ...{ podReference: podReference(), ...more },
       },
     })),
@@ -199,12 +199,21 @@ it('a Diagnosis of the node shows the other pod: so the markers are there to be 
   expect(markers.some((marker) => text.includes(marker))).toBe(true);
 });
 
-it('fails for a pod that is not on the node', async () => {
-  const spec = { operationSet: 'only-mount-info-collector', nodeName: OLD_NODE };
-  const named = { podReference: { namespace: own, name: 'none' } };
-  const diagnosis = { metadata: { name: 'none' }, spec: { ...spec, ...named } };
-  expect(await createAsEditor([diagnosis])).toBe('');
+it('fails for a pod that does not exist', async () => {
   const [none] = await ended(['none']);
   expect(none?.status).toMatchObject({ phase: 'Failed' });
   expect(JSON.stringify(none?.status)).toContain('PodNotFound');
+});
+
+it('lets the editor choose neither a node nor a pod of another namespace', async () => {
+  const spec = { operationSet: 'only-mount-info-collector', recovery: 'Never' };
+  for (const target of [
+    { nodeName: OLD_NODE },
+    { nodeName: OLD_NODE, podReference: podReference() },
+    { podReference: { namespace: other, name: 'vault' } },
+    { targetSelector: { podReferences: [{ namespace: other, name: 'vault' }] } },
+  ]) {
+    const diagnosis = { metadata: { name: 'refused' }, spec: { ...spec, ...target } };
+    expect(await createAsEditor([diagnosis])).toContain('the verb "diagnose"');
+  }
 });
