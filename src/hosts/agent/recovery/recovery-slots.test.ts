@@ -272,6 +272,23 @@ test('a failed renewal ends nothing, and a slot that another node holds ends the
   expect(holders(api)).toEqual(['web-9']);
 });
 
+test('a slot that a person frees during a repair is not taken again, and no other action begins', async () => {
+  const api = apiServer(1);
+  const stopped = Promise.withResolvers<void>();
+  const run: RunStep = async ({ stop }) => {
+    stop.addEventListener('abort', () => stopped.resolve());
+    await stopped.promise;
+    return DONE;
+  };
+  const node = fleetNode(api, 'web-1', { run, slots: { renewMs: 10 } });
+  const repairing = node.step(repairStep('web-1'));
+  await expect.poll(() => holders(api)).toEqual(['web-1']);
+  permit(api, 1, { paused: true }, 2);
+  hold(api, 0, '');
+  expect(await repairing).toEqual(DONE);
+  expect(holders(api)).toEqual(['']);
+});
+
 test('a release that fails is done later', async () => {
   const api = apiServer(1);
   const run = async () => {
