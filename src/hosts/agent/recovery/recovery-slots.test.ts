@@ -1,73 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/recovery-objects.ts';
-import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import {
   fleetNode,
   OTHER_FAULT,
   OTHER_PATH,
   repairStep,
 } from '../../../../test/synthetic-fleet.ts';
-import { fieldAt, textAt } from '../../../lib/std/json.ts';
-import type { RecoveryPolicySpec } from '../../../pipeline/api/recovery-policy.ts';
+import {
+  apiServer,
+  failures,
+  gate,
+  hold,
+  holders,
+  LEASES,
+  permit,
+} from '../../../../test/synthetic-slots.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
 import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
 
-const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
 const DONE: OperationResult = { succeeded: true, results: {} };
 const NO_EFFECT: OperationResult = {
   succeeded: false,
   message: 'no effect',
   record: { actions: [{ kind: 'unmount', state: 'no-effect' }] },
 };
-
-function apiServer(slots: number, spec: RecoveryPolicySpec = {}): SyntheticApiServer {
-  const api = new SyntheticApiServer();
-  permit(api, slots, spec);
-  for (const lease of slotLeases(slots)) api.put(`${LEASES}/${lease.metadata.name}`, lease);
-  return api;
-}
-
-function permit(
-  api: SyntheticApiServer,
-  slots: number,
-  spec: RecoveryPolicySpec,
-  generation = 1,
-): void {
-  const policy = recoveryPolicy({ maxConcurrentNodes: 100, ...spec });
-  const metadata = { ...policy.metadata, generation };
-  api.put(POLICY, { ...policy, metadata, status: observedPolicy(slots, generation) });
-}
-
-function holders(api: SyntheticApiServer): readonly (string | undefined)[] {
-  return [...api.objects]
-    .filter(([path]) => path.startsWith(LEASES))
-    .map(([, lease]) => textAt(lease, 'spec', 'holderIdentity'));
-}
-
-function hold(api: SyntheticApiServer, slot: number, holderIdentity: string): void {
-  const path = `${LEASES}/kubediag-recovery-${slot}`;
-  api.put(path, { ...api.objects.get(path), spec: { holderIdentity } });
-}
-
-function failures(api: SyntheticApiServer, slot = 0): unknown {
-  const lease = api.objects.get(`${LEASES}/kubediag-recovery-${slot}`);
-  return JSON.parse(
-    textAt(fieldAt(lease, 'metadata', 'annotations'), 'diagnosis.kubediag.org/failures') ?? '[]',
-  );
-}
-
-/** A step that runs until it is released. */
-function gate() {
-  const [begun, open] = [Promise.withResolvers<void>(), Promise.withResolvers<OperationResult>()];
-  const run: RunStep = () => {
-    begun.resolve();
-    return open.promise;
-  };
-  return { run, begun: begun.promise, end: open.resolve };
-}
 
 test('a node holds a slot while its step repairs, and not longer', async () => {
   const api = apiServer(2);
@@ -403,11 +360,11 @@ test('a step is decided with the policy as it is then, not as it was while other
 test('a step whose turn comes after a change of the policy is decided with the new one', async () => {
   const api = apiServer(1);
   const node = fleetNode(api, 'web-1', { run: async () => DONE });
-  let isPaused = false;
+  let lists = 0;
   api.onRequest = ({ method, path }) => {
-    if (method !== 'GET' || path !== LEASES || isPaused) return;
-    isPaused = true;
-    permit(api, 1, { paused: true });
+    if (method === 'GET' && path === LEASES) lists += 1;
+    // The second list of the first step, after it has taken its slot.
+    if (lists === 2) permit(api, 1, { paused: true });
   };
   const [first, second] = await Promise.all(
     ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name }))),

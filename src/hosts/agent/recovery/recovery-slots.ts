@@ -10,6 +10,7 @@ import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.t
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { nextAskMs } from './ask-again.ts';
 import { LATE_WRITE_MS, SLOT_RENEW_MS, TURN_AGAIN_MS, TURN_MS, UNUSED_MS } from './limits.ts';
+import { decideUsableSlots, missing, type UsableSlots } from './decide-usable-slots.ts';
 import { SharedWait } from './shared-wait.ts';
 import { type SlotLease, SlotLeases } from './slot-leases.ts';
 
@@ -76,6 +77,16 @@ interface Held {
   readonly ended: PromiseWithResolvers<void>;
 }
 
+interface SeenSlots {
+  readonly usable: UsableSlots;
+  readonly own?: SlotLease;
+}
+
+const CHANGED: NotPermitted = {
+  reason: 'NoRecoverySlot',
+  name: 'The Leases for recovery have changed meanwhile; the agent tries again',
+};
+
 /** Undefined: to be decided again when the step has ended that repairs now, or else at once. */
 type Decision = Permission | StepDelay | undefined;
 
@@ -137,42 +148,43 @@ export class RecoverySlots {
       return waiting.delay;
     }
     const policy = await this.#leases.policy();
-    const now = this.#now();
-    const wait = (why: Parameters<SharedWait['begin']>[1]) => this.#wait.begin(policy, why, now);
+    const wait = (why: Parameters<SharedWait['begin']>[1]) =>
+      this.#wait.begin(policy, why, this.#now());
     if (policy.state === 'unusable') return wait(missing(policy.why));
     if (!needsSlot(policy)) return { policy };
     if (this.#held) return undefined;
-    const first = decideRecovery({ policy, slotFailures: [], createdAt, now });
+    const first = decideRecovery({ policy, slotFailures: [], createdAt, now: this.#now() });
     if (!first.permitted && !this.#mayHoldUnused) return wait(first);
+    const { own, usable } = await this.#look(policy, createdAt);
+    const goesOn = own && (await hasBegun()) ? await this.#take([own], policy) : undefined;
+    if (goesOn) return this.#permission(goesOn);
+    if (!usable.permitted) return wait(usable);
+    const taken = await this.#take(shuffled(usable.slots), policy);
+    // Until the slot was taken a window may have closed, a repair failed, or a person forbidden it.
+    const confirmed = await this.#leases.policy();
+    const { usable: now } = await this.#look(confirmed, createdAt);
+    const isSame = confirmed.state === 'usable' && confirmed.generation === policy.generation;
+    const isUsable = now.permitted && now.slots.some(({ name }) => name === taken?.name);
+    if (taken && isSame && isUsable) return this.#permission(taken);
+    if (taken && taken.name === own?.name) this.#mayHoldUnused = true;
+    else if (taken) await this.#release(taken);
+    if (!isSame) return undefined;
+    return wait(now.permitted ? CHANGED : now);
+  }
+
+  /** The slots that may be used now, and one that this node holds. */
+  async #look(policy: SeenPolicy, createdAt: string | undefined): Promise<SeenSlots> {
+    const { nodeName } = this.#options;
     const listed = await answerOf(this.#leases.list());
     if (!listed.ok) {
-      return wait(missing(`the agent cannot list the Leases for it (${listed.error.reason})`));
+      const why = `the agent cannot list the Leases for it (${listed.error.reason})`;
+      return { usable: { permitted: false, ...missing(why) } };
     }
     const slots = listed.value;
-    const { nodeName } = this.#options;
-    const slotFailures = [...slots.flatMap((slot) => slot.failures), ...this.#failures.values()];
-    const held = slots.filter(({ holder }) => holder !== '');
-    const heldSlots = held.filter(({ holder }) => holder !== nodeName).map(({ number }) => number);
-    const decided = { slotFailures, heldSlots, createdAt, now };
-    const decision = decideRecovery({ ...decided, policy });
-    const mine = held.filter(({ holder }) => holder === nodeName);
-    if (!decision.permitted) {
-      const goesOn = mine.length > 0 && (await hasBegun());
-      const taken = goesOn ? await this.#take(mine, policy) : undefined;
-      return taken ? this.#permission(taken) : wait(decision);
-    }
-    if (slots.length === 0) return wait(missing('no controller has created the Leases for it yet'));
-    const usable = slots.filter(({ number }) => number < decision.slots);
-    const own = usable.filter(({ holder }) => holder === nodeName);
-    const free = usable.filter(({ holder }) => holder === '');
-    const taken = await this.#take(own.length > 0 ? own : shuffled(free), policy);
-    if (!taken) return wait(allTaken(Math.max(held.length, decision.slots)));
-    // Before the slot was taken somebody may have forbidden it, or made it one that is not to be used.
-    const confirmed = await this.#leases.policy();
-    const isSame = confirmed.state === 'usable' && confirmed.generation === policy.generation;
-    if (isSame) return this.#permission(taken);
-    await this.#release(taken);
-    return undefined;
+    const failures = this.#failures.values();
+    const seen = { policy, slots, failures, nodeName, createdAt, now: this.#now() };
+    const own = slots.find(({ holder }) => holder === nodeName);
+    return { usable: decideUsableSlots(seen), ...(own ? { own } : {}) };
   }
 
   /** Releases what no step uses, until `stop`. */
@@ -318,15 +330,6 @@ export class RecoverySlots {
       this.#mayHoldUnused = listedAt - this.#unansweredAt < lateWriteMs;
     });
   }
-}
-
-function missing(name: string): NotPermitted {
-  return { reason: 'RecoveryPolicyMissing', name };
-}
-
-function allTaken(slots: number): NotPermitted {
-  const count = slots === 1 ? '1 node is in recovery' : `${slots} nodes are in recovery`;
-  return { reason: 'NoRecoverySlot', name: `${count}, and RecoveryPolicy default permits no more` };
 }
 
 /** Agents that try in the same order get in each other's way. */
