@@ -15,9 +15,16 @@ const PATH = '/processor/someRecover';
 export const OTHER_FAULT = 'other-fault';
 export const OTHER_PATH = '/processor/otherRecover';
 
+const REPAIRS = new Map([
+  [PATH, FAULT],
+  [OTHER_PATH, OTHER_FAULT],
+]);
+
 interface FleetNodeOptions {
   readonly run: RunStep;
   readonly hasBegun?: boolean | 'unknown';
+  /** Whether an executor has connected. */
+  readonly hasExecutor?: boolean;
   /** The time between two questions is that of the test. */
   readonly asksAtOnce?: boolean;
   readonly settle?: () => Promise<SettledJournal>;
@@ -31,6 +38,7 @@ export function fleetNode(
   {
     run,
     hasBegun = false,
+    hasExecutor = true,
     asksAtOnce = false,
     settle = async () => ({ isSettled: true }),
     slots: given = {},
@@ -53,11 +61,7 @@ export function fleetNode(
   const actions = hasBegun ? [{ kind: 'unmount', state: 'done' }] : [];
   const step = repairSteps(run, {
     slots,
-    repairs: async () =>
-      new Map([
-        [PATH, FAULT],
-        [OTHER_PATH, OTHER_FAULT],
-      ]),
+    repairs: async () => (hasExecutor ? REPAIRS : undefined),
     earlierActionsFor: async () =>
       hasBegun === 'unknown'
         ? { isKnown: false, why: 'the executor does not answer' }

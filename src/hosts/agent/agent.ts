@@ -227,7 +227,7 @@ class Agent {
       runStep: leavingToController(
         repairSteps(this.#metrics.timed(pods.collecting(steps, takeAnswer)), {
           slots: this.#slots,
-          repairs,
+          repairs: () => inTime(repairs(), EXECUTOR_START_MS, this.#stop),
           earlierActionsFor,
         }),
       ),

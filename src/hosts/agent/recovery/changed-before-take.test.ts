@@ -71,7 +71,7 @@ test('fewer nodes of a percentage before the slot is taken: its number is compar
   expect(holders(api)).toEqual(['web-2', '']);
 });
 
-test('a slot that a node held before is not released without a look at the journal', async () => {
+test('a slot that a node held before is not released before the journal is settled', async () => {
   const api = apiServer(1, NIGHT);
   hold(api, 0, 'web-1');
   let now = new Date('2026-01-05T01:59:00Z');

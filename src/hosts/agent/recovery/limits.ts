@@ -26,3 +26,6 @@ export const LATE_WRITE_MS = 60_000;
 /** As long as this a step waits for another one of its node, and after that it says so and asks again. */
 export const TURN_MS = 5_000;
 export const TURN_AGAIN_MS = 5_000;
+
+/** A step that waits for the executor also runs when that connects. */
+export const EXECUTOR_AGAIN_MS = 60_000;

@@ -9,8 +9,8 @@ import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { nextAskMs } from './ask-again.ts';
-import { LATE_WRITE_MS, SLOT_RENEW_MS, TURN_AGAIN_MS, TURN_MS, UNUSED_MS } from './limits.ts';
 import { decideUsableSlots, missing, type UsableSlots } from './decide-usable-slots.ts';
+import { LATE_WRITE_MS, SLOT_RENEW_MS, TURN_AGAIN_MS, TURN_MS, UNUSED_MS } from './limits.ts';
 import { SharedWait } from './shared-wait.ts';
 import { type SlotLease, SlotLeases } from './slot-leases.ts';
 

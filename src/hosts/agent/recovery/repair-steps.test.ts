@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/recovery-objects.ts';
 import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { FAULT, fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
+import { apiServer, failures, holders } from '../../../../test/synthetic-slots.ts';
 import type { RecoveryMode } from '../../../pipeline/api/recovery-mode.ts';
 import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
-import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
+import type { RunStep, StepToRun } from '../../../pipeline/steps/step-to-run.ts';
 import type { StepEnd } from './recovery-slots.ts';
 import { repairSteps } from './repair-steps.ts';
 
@@ -212,4 +213,31 @@ test('a Diagnosis that is older than the check of its author is refused', async 
     message: expect.stringMatching(/^refused: The Diagnosis was created before .*create it again$/),
   });
   expect((await outcomeOf(created(since), { since })).outcome).toEqual(DONE);
+});
+
+test('a step waits for an executor that has not connected: an earlier attempt may have acted', async () => {
+  let runs = 0;
+  const run = async () => {
+    runs += 1;
+    return DONE;
+  };
+  const node = fleetNode(new SyntheticApiServer(), 'web-1', { run, hasExecutor: false });
+  const waits = { notNow: { reason: 'ExecutorMissing', name: '' }, againMs: expect.any(Number) };
+  expect(await node.step(repairStep('web-1'))).toEqual(waits);
+  expect(runs).toBe(0);
+});
+
+test('a repair that no executor got waits too, and its slot stays until the journal is settled', async () => {
+  const api = apiServer(1);
+  const run: RunStep = async ({ onNotSent }) => {
+    onNotSent?.();
+    return { succeeded: false, message: 'no executor' };
+  };
+  const settle = async () => ({ isSettled: false as const, why: 'no executor' });
+  const node = fleetNode(api, 'web-1', { run, settle });
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: { reason: 'ExecutorMissing' },
+  });
+  expect(holders(api)).toEqual(['web-1']);
+  expect(failures(api)).toEqual([]);
 });
