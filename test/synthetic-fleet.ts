@@ -22,7 +22,8 @@ const REPAIRS = new Map([
 
 interface FleetNodeOptions {
   readonly run: RunStep;
-  readonly hasBegun?: boolean | 'unknown';
+  /** The Diagnoses whose step has begun to act; true: each. */
+  readonly hasBegun?: boolean | 'unknown' | readonly string[];
   /** Whether an executor has connected. */
   readonly hasExecutor?: boolean;
   /** The time between two questions is that of the test. */
@@ -58,14 +59,17 @@ export function fleetNode(
     await running;
   };
   onTestFinished(kill);
-  const actions = hasBegun ? [{ kind: 'unmount', state: 'done' }] : [];
+  const isBegun = (purpose: string) =>
+    hasBegun === true ||
+    (Array.isArray(hasBegun) && hasBegun.some((name) => purpose.endsWith(`/${name}`)));
   const step = repairSteps(run, {
     slots,
     repairs: async () => (hasExecutor ? REPAIRS : undefined),
-    earlierActionsFor: async () =>
-      hasBegun === 'unknown'
-        ? { isKnown: false, why: 'the executor does not answer' }
-        : { isKnown: true, record: { actions } },
+    earlierActionsFor: async (purpose) => {
+      if (hasBegun === 'unknown') return { isKnown: false, why: 'the executor does not answer' };
+      const actions = isBegun(purpose) ? [{ kind: 'unmount', state: 'done' }] : [];
+      return { isKnown: true, record: { actions } };
+    },
   });
   return { step, slots, messages, kill };
 }

@@ -308,6 +308,30 @@ test('a step goes on only if the executor says that it has begun: unknown waits'
   expect(hasRun).toBe(false);
 });
 
+test('a step that was interrupted goes on although another one of its node has asked before it', async () => {
+  const api = apiServer(1, { paused: true });
+  hold(api, 0, 'web-1');
+  const node = fleetNode(api, 'web-1', { run: async () => DONE, hasBegun: ['a'] });
+  const [b, a] = ['b', 'a'].map((name) => repairStep('web-1', {}, { name }));
+  if (!a || !b) throw new Error('no steps');
+  expect(await node.step(b)).toMatchObject({ notNow: { reason: 'RecoveryPaused' } });
+  expect(await node.step(a)).toEqual(DONE);
+  expect(holders(api)).toEqual(['']);
+});
+
+test('a slot is not released just after the executor connects: its interrupted step is first', async () => {
+  const api = apiServer(1, { paused: true });
+  hold(api, 0, 'web-1');
+  const unusedMs = 400;
+  const node = fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs } });
+  for (let times = 0; times < 12; times += 1) {
+    await sleep(unusedMs / 8);
+    node.slots.executorConnected();
+  }
+  expect(holders(api)).toEqual(['web-1']);
+  await expect.poll(() => holders(api)).toEqual(['']);
+});
+
 test('a slot is not released while the executor may still run the step', async () => {
   const api = apiServer(1);
   let isSettled = false;

@@ -106,6 +106,7 @@ export class RecoverySlots {
   readonly #failures = new Map<string, FailedRecovery>();
   /** This node may hold a slot that no step uses: after a start, a lost answer or a failed release. */
   #mayHoldUnused = true;
+  #connections = 0;
   /** When a slot was last asked for without an answer (`performance.now`). */
   #unansweredAt = Number.NEGATIVE_INFINITY;
   /** Steps that the executor may still run, although they have ended here. Until the journal is settled. */
@@ -120,6 +121,8 @@ export class RecoverySlots {
   /** The executor is there again: what the last one left may be settled now. */
   executorConnected(): void {
     this.#mayHoldUnused = true;
+    this.#connections += 1;
+    this.#wait.end();
   }
 
   /**
@@ -129,8 +132,9 @@ export class RecoverySlots {
    */
   async begin(request: SlotRequest): Promise<Permission | StepDelay> {
     const until = performance.now() + (this.#options.turnMs ?? TURN_MS);
+    const hasBegun = this.#mayHoldUnused && !this.#held && (await request.hasBegun());
     for (;;) {
-      const decision = await this.#inTurn.run(() => this.#decide(request));
+      const decision = await this.#inTurn.run(() => this.#decide(request, hasBegun));
       if (decision) return decision;
       const leftMs = until - performance.now();
       if (leftMs <= 0 || request.stop.aborted) {
@@ -141,9 +145,9 @@ export class RecoverySlots {
     }
   }
 
-  async #decide({ createdAt, needsSlot, hasBegun }: SlotRequest): Promise<Decision> {
+  async #decide({ createdAt, needsSlot }: SlotRequest, hasBegun: boolean): Promise<Decision> {
     if (this.#held && needsSlot(this.#held.policy)) return undefined;
-    const waiting = this.#wait.current();
+    const waiting = hasBegun ? undefined : this.#wait.current();
     if (waiting?.policy.state === 'unusable' || (waiting && needsSlot(waiting.policy))) {
       return waiting.delay;
     }
@@ -156,7 +160,7 @@ export class RecoverySlots {
     const first = decideRecovery({ policy, slotFailures: [], createdAt, now: this.#now() });
     if (!first.permitted && !this.#mayHoldUnused) return wait(first);
     const { own, usable } = await this.#look(policy, createdAt);
-    const goesOn = own && (await hasBegun()) ? await this.#take([own], policy) : undefined;
+    const goesOn = own && hasBegun ? await this.#take([own], policy) : undefined;
     if (goesOn) return this.#permission(goesOn);
     if (!usable.permitted) return wait(usable);
     const taken = await this.#take(shuffled(usable.slots), policy);
@@ -191,7 +195,10 @@ export class RecoverySlots {
   async run(): Promise<void> {
     const { stop, unusedMs = UNUSED_MS } = this.#options;
     while (!stop.aborted) {
+      const connections = this.#connections;
       await sleepUntilStopped(unusedMs * (0.75 + Math.random() / 2), stop);
+      // A step of an executor that has just connected goes on first.
+      if (connections !== this.#connections) continue;
       if (!stop.aborted && this.#mayHoldUnused && !this.#held) await this.#releaseUnused();
     }
   }
