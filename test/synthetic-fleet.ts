@@ -64,6 +64,7 @@ export function fleetNode(
     (Array.isArray(hasBegun) && hasBegun.some((name) => purpose.endsWith(`/${name}`)));
   const step = repairSteps(run, {
     slots,
+    shutdown: stop.signal,
     repairs: async () => (hasExecutor ? REPAIRS : undefined),
     earlierActionsFor: async (purpose) => {
       if (hasBegun === 'unknown') return { isKnown: false, why: 'the executor does not answer' };

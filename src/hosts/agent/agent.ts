@@ -229,6 +229,7 @@ class Agent {
           slots: this.#slots,
           repairs: () => inTime(repairs(), EXECUTOR_START_MS, this.#stop),
           earlierActionsFor,
+          shutdown: this.#stop,
         }),
       ),
       findPod: pods.finding(findPod),

@@ -171,17 +171,20 @@ test('a step whose run throws releases its slot', async () => {
   expect(api.objects.get(path)).toMatchObject({ spec: { holderIdentity: '' } });
 });
 
-test('a repair that gives no answer counts as failed, unless its agent stops', async () => {
-  for (const isStopping of [false, true]) {
+test.each(['agent stops', 'Diagnosis is cancelled', 'executor does not come back'])(
+  'a repair that gives no answer counts as failed, unless the agent stops: the %s',
+  async (why) => {
     const ends: StepEnd[] = [];
-    const stop = new AbortController();
+    const [shutdown, cancel] = [new AbortController(), new AbortController()];
+    const stop = AbortSignal.any([shutdown.signal, cancel.signal]);
     const policy = policyIn({ metadata: { generation: 1 }, spec: {}, status: {} });
     if (policy.state !== 'usable') throw new Error(policy.why);
     const end = async (ending: StepEnd) => void ends.push(ending);
     const turn = { lease: 'kubediag-recovery-0', lost: new AbortController().signal, end };
     const run = repairSteps(
       async ({ onUnanswered }) => {
-        if (isStopping) stop.abort();
+        if (why === 'agent stops') shutdown.abort();
+        if (why === 'Diagnosis is cancelled') cancel.abort();
         onUnanswered?.();
         return { succeeded: false, message: 'no answer' };
       },
@@ -189,16 +192,18 @@ test('a repair that gives no answer counts as failed, unless its agent stops', a
         slots: { begin: async () => ({ policy, turn }) },
         repairs: async () => new Map([['/processor/someRecover', FAULT]]),
         earlierActionsFor: async () => ({ isKnown: false, why: 'it is silent' }),
+        shutdown: shutdown.signal,
       },
     );
-    await run({ ...repairStep('web-1'), stop: stop.signal });
+    await run({ ...repairStep('web-1'), stop });
     const failure = { nodeName: 'web-1', diagnosis: 'default/web' };
+    const counts = why !== 'agent stops';
     expect(ends).toMatchObject([
-      { isAnswered: false, hasSucceeded: false, ...(isStopping ? {} : { failure }) },
+      { isAnswered: false, hasSucceeded: false, ...(counts ? { failure } : {}) },
     ]);
-    expect(ends[0]?.failure === undefined).toBe(isStopping);
-  }
-});
+    expect(ends[0]?.failure !== undefined).toBe(counts);
+  },
+);
 
 test('a Diagnosis that is older than the check of its author is refused', async () => {
   const step = repairStep('web-1');

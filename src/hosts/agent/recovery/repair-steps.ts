@@ -22,6 +22,8 @@ export interface RepairStepsOptions {
   /** The faults that steps repair, by the path of their processor. Undefined while no executor has connected. */
   readonly repairs: () => Promise<Awaited<ReturnType<Executor['repairs']>> | undefined>;
   readonly earlierActionsFor: Executor['earlierActionsFor'];
+  /** This agent stops: its next one goes on with the steps. */
+  readonly shutdown: AbortSignal;
   readonly now?: () => Date;
 }
 
@@ -78,7 +80,7 @@ async function repaired(
   run: RunStep,
   step: StepToRun,
   { policy, turn }: Required<Permission>,
-  { now = () => new Date() }: RepairStepsOptions,
+  { shutdown, now = () => new Date() }: RepairStepsOptions,
 ): Promise<StepOutcome | StepDelay> {
   let outcome: StepOutcome | undefined;
   let isSent = true;
@@ -97,7 +99,7 @@ async function repaired(
   } finally {
     const hasSucceeded = outcome !== undefined && ('planned' in outcome || outcome.succeeded);
     // Of a step that gave no answer nobody knows that it has not failed.
-    const hasFailed = hasFailedAction(outcome) || (!isAnswered && !step.stop.aborted);
+    const hasFailed = hasFailedAction(outcome) || (!isAnswered && !shutdown.aborted);
     const time = failureTime(now(), policy.spec);
     const failure = hasFailed ? failureOf(step, time) : undefined;
     await turn.end({ failure, isAnswered, hasSucceeded });
