@@ -205,6 +205,17 @@ test.each(['agent stops', 'Diagnosis is cancelled', 'executor does not come back
   },
 );
 
+test('a plan whose record has a failed action is no success: the slot waits for the journal', async () => {
+  const api = apiServer(1);
+  const record = { actions: [{ kind: 'unmount', state: 'failed' as const }] };
+  const run: RunStep = async () => ({ planned: [], record });
+  const settle = async () => ({ isSettled: false as const, why: 'it acts' });
+  const node = fleetNode(api, 'web-1', { run, settle });
+  expect(await node.step(repairStep('web-1'))).toHaveProperty('planned');
+  expect(holders(api)).toEqual(['web-1']);
+  expect(failures(api)).toHaveLength(1);
+});
+
 test('a Diagnosis that is older than the check of its author is refused', async () => {
   const step = repairStep('web-1');
   const since = '2026-01-05T11:00:00Z';

@@ -97,9 +97,11 @@ async function repaired(
     outcome = await run({ ...step, stop, onNotSent, onUnanswered });
     return isSent ? outcome : EXECUTOR_MISSING;
   } finally {
-    const hasSucceeded = outcome !== undefined && ('planned' in outcome || outcome.succeeded);
+    const hasFailedOne = hasFailedAction(outcome);
+    const hasSucceeded =
+      outcome !== undefined && !hasFailedOne && ('planned' in outcome || outcome.succeeded);
     // Of a step that gave no answer nobody knows that it has not failed.
-    const hasFailed = hasFailedAction(outcome) || (!isAnswered && !shutdown.aborted);
+    const hasFailed = hasFailedOne || (!isAnswered && !shutdown.aborted);
     const time = failureTime(now(), policy.spec);
     const failure = hasFailed ? failureOf(step, time) : undefined;
     await turn.end({ failure, isAnswered, hasSucceeded });
