@@ -38,7 +38,7 @@ export function hold(api: SyntheticApiServer, slot: number, holderIdentity: stri
   api.put(path, { ...api.objects.get(path), spec: { holderIdentity } });
 }
 
-export function failures(api: SyntheticApiServer, slot = 0): unknown {
+export function failures(api: SyntheticApiServer, slot = 0): readonly unknown[] {
   const lease = api.objects.get(`${LEASES}/kubediag-recovery-${slot}`);
   return JSON.parse(
     textAt(fieldAt(lease, 'metadata', 'annotations'), 'diagnosis.kubediag.org/failures') ?? '[]',

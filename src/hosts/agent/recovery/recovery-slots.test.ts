@@ -436,6 +436,28 @@ test('an agent that holds no slot looks for one once, if all its writes were ans
   expect(lists).toBe(2);
 });
 
+test('a failure is written to a free Lease if another node has that of the step', async () => {
+  const api = apiServer(2, { stopAfterFailures: 1 });
+  const { run, begun, end } = gate();
+  const node = fleetNode(api, 'web-1', { run, slots: { unusedMs: 10 } });
+  const repairing = node.step(repairStep('web-1'));
+  await begun;
+  const lost = holders(api).indexOf('web-1');
+  hold(api, 0, 'web-2');
+  hold(api, 1, 'web-3');
+  end(NO_EFFECT);
+  await repairing;
+  await sleep(50);
+  expect([...failures(api, 0), ...failures(api, 1)]).toEqual([]);
+  hold(api, 1 - lost, '');
+  await expect.poll(() => failures(api, 1 - lost)).toMatchObject([{ nodeName: 'web-1' }]);
+  expect(holders(api).filter((each) => each === 'web-1')).toEqual([]);
+  const other = fleetNode(api, 'web-4', { run: async () => DONE });
+  expect(await other.step(repairStep('web-4'))).toMatchObject({
+    notNow: { reason: 'RecoveryStopped' },
+  });
+});
+
 test('a step after a lost slot gets one of its own, which is renewed', async () => {
   const api = apiServer(1);
   const gates = [gate(), gate()];

@@ -282,6 +282,8 @@ export class RecoverySlots {
         const answer = failure ? await answerOf(held.lease.hold()) : undefined;
         if (answer?.ok && answer.value) this.#failures.clear();
       }
+      // The slot is not ours any more.
+      if (this.#failures.size > 0) this.#mayHoldUnused = true;
       this.#held = undefined;
     });
     held.ended.resolve();
@@ -333,9 +335,24 @@ export class RecoverySlots {
         if (!isReleased) return;
         onMessage(`Lease ${slot.name}: released, no step uses it`);
       }
+      if (this.#failures.size > 0) await this.#writeFailures();
+      if (this.#failures.size > 0) return;
       const { lateWriteMs = LATE_WRITE_MS } = this.#options;
       this.#mayHoldUnused = listedAt - this.#unansweredAt < lateWriteMs;
     });
+  }
+
+  /** Into a free Lease: the failed step has lost its own. */
+  async #writeFailures(): Promise<void> {
+    const listed = await answerOf(this.#leases.list());
+    const slots = listed.ok ? listed.value : [];
+    for (const slot of shuffled(slots.filter(({ holder }) => holder === ''))) {
+      const added = this.#leases.addFailures(slot, [...this.#failures.values()]);
+      const answer = await answerOf(added);
+      if (!answer.ok) continue;
+      this.#failures.clear();
+      return;
+    }
   }
 }
 
