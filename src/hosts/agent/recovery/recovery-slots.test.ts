@@ -59,6 +59,28 @@ test('another node waits while all slots are held, and says for what', async () 
   await repairing;
 });
 
+test('a node that may not write the Leases says so', async () => {
+  const api = apiServer(3);
+  api.forbidden = '/leases/';
+  let lists = 0;
+  api.onRequest = ({ method, path }) => {
+    if (method === 'GET' && path === LEASES) lists += 1;
+  };
+  const node = fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs: 5 } });
+  await expect.poll(() => lists).toBe(2);
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: {
+      reason: 'NoRecoverySlot',
+      name: expect.stringMatching(
+        /^The agent of this node cannot take Lease kubediag-recovery-\d \(Forbidden\)$/,
+      ),
+    },
+  });
+  // Such a write does not happen later.
+  await sleep(50);
+  expect(lists).toBe(3);
+});
+
 test('waiting steps of a node share one request', async () => {
   const api = apiServer(0);
   const node = fleetNode(api, 'web-2', { run: async () => DONE });

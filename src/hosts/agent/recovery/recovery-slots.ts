@@ -8,6 +8,7 @@ import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
+import { isTemporary } from '../../../pipeline/store/store-error.ts';
 import type { nextAskMs } from './ask-again.ts';
 import { decideUsableSlots, missing, type UsableSlots } from './decide-usable-slots.ts';
 import { LATE_WRITE_MS, SLOT_RENEW_MS, TURN_AGAIN_MS, TURN_MS, UNUSED_MS } from './limits.ts';
@@ -80,6 +81,10 @@ interface Held {
 interface SeenSlots {
   readonly usable: UsableSlots;
   readonly own?: SlotLease;
+}
+
+interface Denied {
+  readonly denied: NotPermitted;
 }
 
 const CHANGED: NotPermitted = {
@@ -161,9 +166,10 @@ export class RecoverySlots {
     if (!first.permitted && !this.#mayHoldUnused) return wait(first);
     const { own, usable } = await this.#look(policy, createdAt);
     const goesOn = own && hasBegun ? await this.#take([own], policy) : undefined;
-    if (goesOn) return this.#permission(goesOn);
+    if (goesOn) return 'denied' in goesOn ? wait(goesOn.denied) : this.#permission(goesOn);
     if (!usable.permitted) return wait(usable);
     const taken = await this.#take(shuffled(usable.slots), policy);
+    if (taken && 'denied' in taken) return wait(taken.denied);
     // Until the slot was taken a window may have closed, a repair failed, or a person forbidden it.
     const confirmed = await this.#leases.policy();
     const { usable: now } = await this.#look(confirmed, createdAt);
@@ -207,17 +213,24 @@ export class RecoverySlots {
     return this.#options.now?.() ?? new Date();
   }
 
-  /** One of these slots, if this node gets one. */
-  async #take(slots: readonly SlotLease[], policy: UsablePolicy): Promise<Held | undefined> {
+  /** One of these slots, if this node gets one, or why its agent cannot write them. */
+  async #take(
+    slots: readonly SlotLease[],
+    policy: UsablePolicy,
+  ): Promise<Held | Denied | undefined> {
     for (const slot of slots) {
       const lease = this.#lease(slot);
       const answer = await answerOf(lease.hold());
       if (!answer.ok) {
-        // It may have happened, or happen later.
-        this.#unansweredAt = performance.now();
-        this.#mayHoldUnused = true;
-        this.#options.onMessage(`Lease ${slot.name}: ${answer.error.message}`);
-        return undefined;
+        const { error } = answer;
+        if (isTemporary(error)) {
+          // It may have happened, or happen later.
+          this.#unansweredAt = performance.now();
+          this.#mayHoldUnused = true;
+        }
+        this.#options.onMessage(`Lease ${slot.name}: ${error.message}`);
+        const name = `The agent of this node cannot take Lease ${slot.name} (${error.reason})`;
+        return { denied: { reason: 'NoRecoverySlot', name } };
       }
       if (!answer.value) continue;
       this.#failures.clear();
