@@ -47,9 +47,15 @@ export function fleetNode(
 ) {
   const stop = new AbortController();
   const messages: string[] = [];
+  let turn = Promise.withResolvers<void>();
+  const onTurnEnd = () => {
+    turn.resolve();
+    turn = Promise.withResolvers();
+  };
   const slots = new RecoverySlots({
     ...{ client, namespace: NAMESPACE, nodeName, settle, stop: stop.signal },
     onMessage: (message) => messages.push(message),
+    onTurnEnd,
     ...(asksAtOnce ? { askAgainMs: () => 0 } : {}),
     ...given,
   });
@@ -72,7 +78,17 @@ export function fleetNode(
       return { isKnown: true, record: { actions } };
     },
   });
-  return { step, slots, messages, kill };
+  /** Also after the other steps of the node, as a runner does. */
+  const stepInTurn: typeof step = async (each) => {
+    for (;;) {
+      const { promise: ended } = turn;
+      const outcome = await step(each);
+      const isBusy = 'notNow' in outcome && outcome.notNow.name.startsWith('Another Diagnosis');
+      if (!isBusy) return outcome;
+      await ended;
+    }
+  };
+  return { step, stepInTurn, slots, messages, kill };
 }
 
 export function repairStep(

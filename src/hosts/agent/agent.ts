@@ -140,6 +140,7 @@ class Agent {
       nodeName: options.nodeName,
       settle: () => this.#settled(),
       onMessage: (message) => listener.onMessage(message),
+      onTurnEnd: () => this.#runner.wakeWaiting(),
       stop,
     });
     this.#runner = this.#runnerHere();

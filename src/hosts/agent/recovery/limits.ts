@@ -23,9 +23,8 @@ export const UNUSED_MS = 10_000;
 /** A write without an answer may happen as late as this: then the API server gives up a request. */
 export const LATE_WRITE_MS = 60_000;
 
-/** As long as this a step waits for another one of its node, and after that it says so and asks again. */
-export const TURN_MS = 5_000;
-export const TURN_AGAIN_MS = 5_000;
+/** A step that waits for another one of its node also asks again when that has ended. */
+export const TURN_AGAIN_MS = 60_000;
 
 /** A step that waits for the executor also runs when that connects. */
 export const EXECUTOR_AGAIN_MS = 60_000;

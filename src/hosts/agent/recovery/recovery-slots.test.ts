@@ -105,7 +105,7 @@ test('steps of one node repair one after another', async () => {
     return gates[runs - 1]?.run(step) ?? Promise.resolve(DONE);
   };
   const node = fleetNode(api, 'web-1', { run });
-  const steps = ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name })));
+  const steps = ['a', 'b'].map((name) => node.stepInTurn(repairStep('web-1', {}, { name })));
   await gates[0]?.begun;
   await sleep(50);
   expect(runs).toBe(1);
@@ -117,12 +117,18 @@ test('steps of one node repair one after another', async () => {
   expect(holders(api)).toEqual(['', '']);
 });
 
-test('a step says that another one of its node repairs, if that takes long', async () => {
+test('a step does not wait in flight for another one of its node, and is woken when that ends', async () => {
   const api = apiServer(1);
   const { run, begun, end } = gate();
-  const node = fleetNode(api, 'web-1', { run, slots: { turnMs: 10 } });
+  let ends = 0;
+  const onTurnEnd = () => {
+    ends += 1;
+  };
+  const node = fleetNode(api, 'web-1', { run, slots: { onTurnEnd } });
   const first = node.step(repairStep('web-1', {}, { name: 'a' }));
   await begun;
+  const { writes } = api;
+  const before = writes.length;
   expect(await node.step(repairStep('web-1', {}, { name: 'b' }))).toEqual({
     notNow: {
       reason: 'NoRecoverySlot',
@@ -130,8 +136,11 @@ test('a step says that another one of its node repairs, if that takes long', asy
     },
     againMs: expect.any(Number),
   });
+  expect(writes).toHaveLength(before);
+  expect(ends).toBe(0);
   end(DONE);
   await first;
+  expect(ends).toBe(1);
 });
 
 test.each([
@@ -148,7 +157,7 @@ test.each([
   const node = fleetNode(api, 'web-1', { run });
   const names = ['a', 'b', 'c', 'd', 'e'];
   const [first, ...others] = await Promise.all(
-    names.map((name) => node.step(repairStep('web-1', {}, { name }))),
+    names.map((name) => node.stepInTurn(repairStep('web-1', {}, { name }))),
   );
   expect(first).toEqual(NO_EFFECT);
   expect(runs).toBe(1);
@@ -413,7 +422,7 @@ test('a step whose turn comes after a change of the policy is decided with the n
     if (lists === 2) permit(api, 1, { paused: true });
   };
   const [first, second] = await Promise.all(
-    ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name }))),
+    ['a', 'b'].map((name) => node.stepInTurn(repairStep('web-1', {}, { name }))),
   );
   expect(first).toEqual(DONE);
   expect(second).toMatchObject({ notNow: { reason: 'RecoveryPaused' } });
@@ -494,7 +503,7 @@ test('a step after a lost slot gets one of its own, which is renewed', async () 
   hold(api, 0, 'web-9');
   await expect.poll(() => stops[0]?.aborted).toBe(true);
   hold(api, 0, '');
-  const second = node.step(repairStep('web-1', {}, { name: 'b' }));
+  const second = node.stepInTurn(repairStep('web-1', {}, { name: 'b' }));
   gates[0]?.end(DONE);
   await first;
   await gates[1]?.begun;

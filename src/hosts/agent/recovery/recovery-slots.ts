@@ -11,7 +11,7 @@ import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { isTemporary } from '../../../pipeline/store/store-error.ts';
 import type { nextAskMs } from './ask-again.ts';
 import { decideUsableSlots, missing, type UsableSlots } from './decide-usable-slots.ts';
-import { LATE_WRITE_MS, SLOT_RENEW_MS, TURN_AGAIN_MS, TURN_MS, UNUSED_MS } from './limits.ts';
+import { LATE_WRITE_MS, SLOT_RENEW_MS, TURN_AGAIN_MS, UNUSED_MS } from './limits.ts';
 import { SharedWait } from './shared-wait.ts';
 import { type SlotLease, SlotLeases } from './slot-leases.ts';
 
@@ -24,9 +24,10 @@ export interface RecoverySlotsOptions {
   readonly settle: () => Promise<SettledJournal>;
   readonly onMessage: (message: string) => void;
   readonly stop: AbortSignal;
+  /** Called when a step has ended: another one of this node may begin. */
+  readonly onTurnEnd?: () => void;
   readonly renewMs?: number;
   readonly unusedMs?: number;
-  readonly turnMs?: number;
   readonly lateWriteMs?: number;
   readonly askAgainMs?: typeof nextAskMs;
   readonly now?: () => Date;
@@ -39,7 +40,6 @@ export interface SlotRequest {
   readonly needsSlot: (policy: UsablePolicy) => boolean;
   /** Whether the executor says that the step has begun to act. Unknown is no. */
   readonly hasBegun: () => Promise<boolean>;
-  readonly stop: AbortSignal;
 }
 
 /** A step may repair until it has called `end`. */
@@ -74,8 +74,6 @@ interface Held {
   readonly lost: AbortController;
   /** With which it was decided. */
   readonly policy: UsablePolicy;
-  /** Resolves when the step has ended. */
-  readonly ended: PromiseWithResolvers<void>;
 }
 
 interface SeenSlots {
@@ -92,7 +90,16 @@ const CHANGED: NotPermitted = {
   name: 'The Leases for recovery have changed meanwhile; the agent tries again',
 };
 
-/** Undefined: to be decided again when the step has ended that repairs now, or else at once. */
+/** It has no place among the running Diagnoses meanwhile. */
+const OTHER_REPAIRS: StepDelay = {
+  notNow: {
+    reason: 'NoRecoverySlot',
+    name: 'Another Diagnosis is repairing this node, and only one may at a time',
+  },
+  againMs: TURN_AGAIN_MS,
+};
+
+/** Undefined: to be decided again, because the policy has changed. */
 type Decision = Permission | StepDelay | undefined;
 
 /**
@@ -131,27 +138,19 @@ export class RecoverySlots {
   }
 
   /**
-   * A slot for a step that needs one, or why it has to wait. The policy is read for each decision, also
-   * when another step of this node has ended. A step that had begun to act before it was interrupted goes on
+   * A slot for a step that needs one, or why it has to wait. The policy is read for each decision. A step that had begun to act before it was interrupted goes on
    * with the slot that its node holds, whatever the policy says by now.
    */
   async begin(request: SlotRequest): Promise<Permission | StepDelay> {
-    const until = performance.now() + (this.#options.turnMs ?? TURN_MS);
     const hasBegun = this.#mayHoldUnused && !this.#held && (await request.hasBegun());
     for (;;) {
       const decision = await this.#inTurn.run(() => this.#decide(request, hasBegun));
       if (decision) return decision;
-      const leftMs = until - performance.now();
-      if (leftMs <= 0 || request.stop.aborted) {
-        const name = 'Another Diagnosis is repairing this node, and only one may at a time';
-        return { notNow: { reason: 'NoRecoverySlot', name }, againMs: TURN_AGAIN_MS };
-      }
-      await Promise.race([this.#held?.ended.promise, sleepUntilStopped(leftMs, request.stop)]);
     }
   }
 
   async #decide({ createdAt, needsSlot }: SlotRequest, hasBegun: boolean): Promise<Decision> {
-    if (this.#held && needsSlot(this.#held.policy)) return undefined;
+    if (this.#held && needsSlot(this.#held.policy)) return OTHER_REPAIRS;
     const waiting = hasBegun ? undefined : this.#wait.current();
     if (waiting?.policy.state === 'unusable' || (waiting && needsSlot(waiting.policy))) {
       return waiting.delay;
@@ -161,7 +160,7 @@ export class RecoverySlots {
       this.#wait.begin(policy, why, this.#now());
     if (policy.state === 'unusable') return wait(missing(policy.why));
     if (!needsSlot(policy)) return { policy };
-    if (this.#held) return undefined;
+    if (this.#held) return OTHER_REPAIRS;
     const first = decideRecovery({ policy, slotFailures: [], createdAt, now: this.#now() });
     if (!first.permitted && !this.#mayHoldUnused) return wait(first);
     const { own, usable } = await this.#look(policy, createdAt);
@@ -234,8 +233,7 @@ export class RecoverySlots {
       }
       if (!answer.value) continue;
       this.#failures.clear();
-      const ended = Promise.withResolvers<void>();
-      return { name: slot.name, lease, lost: new AbortController(), policy, ended };
+      return { name: slot.name, lease, lost: new AbortController(), policy };
     }
     return undefined;
   }
@@ -299,7 +297,7 @@ export class RecoverySlots {
       if (this.#failures.size > 0) this.#mayHoldUnused = true;
       this.#held = undefined;
     });
-    held.ended.resolve();
+    this.#options.onTurnEnd?.();
   }
 
   /** An agent that stops leaves it to the next one, whose step goes on with the slot. */

@@ -49,7 +49,6 @@ export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepW
     if (spec.dryRun || spec.recovery === 'Never') return run(step);
     const permission = await options.slots.begin({
       createdAt: step.diagnosis.createdAt,
-      stop: step.stop,
       needsSlot: (seen) =>
         mayAct({ ...spec, recovery: modeFor(seen.spec, fault, spec.recovery) }, status),
       hasBegun: async () => {
