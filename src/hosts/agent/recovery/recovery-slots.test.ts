@@ -467,6 +467,23 @@ test('an agent that holds no slot looks for one once, if all its writes were ans
   expect(lists).toBe(2);
 });
 
+test('a slot is renewed until the journal is settled, but not taken again', async () => {
+  const api = apiServer(1);
+  const settle = async () => ({ isSettled: false as const, why: 'it acts' });
+  const run: RunStep = async ({ onUnanswered }) => {
+    onUnanswered?.();
+    return NO_EFFECT;
+  };
+  const node = fleetNode(api, 'web-1', { run, settle, slots: { unusedMs: 10 } });
+  await node.step(repairStep('web-1'));
+  const { length } = api.writes;
+  await expect.poll(() => api.writes.length).toBeGreaterThan(length + 2);
+  expect(holders(api)).toEqual(['web-1']);
+  hold(api, 0, '');
+  await sleep(50);
+  expect(holders(api)).toEqual(['']);
+});
+
 test('a failure is written to a free Lease if another node has that of the step', async () => {
   const api = apiServer(2, { stopAfterFailures: 1 });
   const { run, begun, end } = gate();

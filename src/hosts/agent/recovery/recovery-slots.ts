@@ -7,7 +7,7 @@ import { decideRecovery, type NotPermitted } from '../../../pipeline/recovery/de
 import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import { sleepUntilStopped } from '../../../pipeline/store/sleep-until-stopped.ts';
-import { answerOf } from '../../../pipeline/store/store-answer.ts';
+import { answerOf, type StoreAnswer } from '../../../pipeline/store/store-answer.ts';
 import { isTemporary } from '../../../pipeline/store/store-error.ts';
 import type { nextAskMs } from './ask-again.ts';
 import { decideUsableSlots, missing, type UsableSlots } from './decide-usable-slots.ts';
@@ -219,7 +219,7 @@ export class RecoverySlots {
   ): Promise<Held | Denied | undefined> {
     for (const slot of slots) {
       const lease = this.#lease(slot);
-      const answer = await answerOf(lease.hold());
+      const answer = await this.#hold(lease);
       if (!answer.ok) {
         const { error } = answer;
         if (isTemporary(error)) {
@@ -232,10 +232,16 @@ export class RecoverySlots {
         return { denied: { reason: 'NoRecoverySlot', name } };
       }
       if (!answer.value) continue;
-      this.#failures.clear();
       return { name: slot.name, lease, lost: new AbortController(), policy };
     }
     return undefined;
+  }
+
+  /** Acquires or renews it. Its write adds the failures. */
+  async #hold(lease: Lease): Promise<StoreAnswer<boolean>> {
+    const answer = await answerOf(lease.hold());
+    if (answer.ok && answer.value) this.#failures.clear();
+    return answer;
   }
 
   #lease(slot: SlotLease): Lease {
@@ -259,10 +265,9 @@ export class RecoverySlots {
       if (stop.aborted) return;
       await this.#inTurn.run(async () => {
         if (!isHeld() || held.lost.signal.aborted) return;
-        const answer = await answerOf(held.lease.hold());
+        const answer = await this.#hold(held.lease);
         if (!answer.ok) onMessage(`Lease ${held.name}: ${answer.error.message}`);
-        else if (answer.value) this.#failures.clear();
-        else if (await this.#isLost(held)) this.#lose(held);
+        else if (!answer.value && (await this.#isLost(held))) this.#lose(held);
       });
     }
   }
@@ -290,8 +295,7 @@ export class RecoverySlots {
       else {
         this.#mayHoldUnused = true;
         // The others know of it at once.
-        const answer = failure ? await answerOf(held.lease.hold()) : undefined;
-        if (answer?.ok && answer.value) this.#failures.clear();
+        if (failure) await this.#hold(held.lease);
       }
       // The slot is not ours any more.
       if (this.#failures.size > 0) this.#mayHoldUnused = true;
@@ -331,6 +335,7 @@ export class RecoverySlots {
       if (!settled.isSettled) {
         const name = first.value.map((slot) => slot.name).join(', ');
         onMessage(`Lease ${name} is not released: the journal is not settled: ${settled.why}`);
+        await this.#inTurn.run(() => this.#renewUnused(first.value));
         return;
       }
     }
@@ -351,6 +356,12 @@ export class RecoverySlots {
       const { lateWriteMs = LATE_WRITE_MS } = this.#options;
       this.#mayHoldUnused = listedAt - this.#unansweredAt < lateWriteMs;
     });
+  }
+
+  /** An action may be under way: the controller frees a slot that nobody renews if the Node is deleted. */
+  async #renewUnused(slots: readonly SlotLease[]): Promise<void> {
+    if (this.#held) return;
+    for (const slot of slots) await this.#hold(this.#lease(slot));
   }
 
   /** Into a free Lease: the failed step has lost its own. */
