@@ -412,6 +412,23 @@ test('a step is decided with the policy as it is then, not as it was while other
   expect(await node.step(other)).toEqual(DONE);
 });
 
+test('a step whose author nobody has checked is refused although another one of its node waits', async () => {
+  const api = apiServer(1, { paused: true });
+  const path = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
+  const policy = api.objects.get(path);
+  const since = { rightsEnforcedSince: '2026-01-05T11:00:00Z' };
+  api.put(path, { ...policy, status: { ...(policy?.status as object), ...since } });
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  const step = (name: string, createdAt: string) => {
+    const { diagnosis, ...rest } = repairStep('web-1', {}, { name });
+    return node.step({ ...rest, diagnosis: { ...diagnosis, createdAt } });
+  };
+  expect(await step('new', '2026-01-05T12:00:00Z')).toMatchObject({
+    notNow: { reason: 'RecoveryPaused' },
+  });
+  expect(await step('old', '2026-01-05T10:00:00Z')).toMatchObject({ reason: 'Refused' });
+});
+
 test('a step whose turn comes after a change of the policy is decided with the new one', async () => {
   const api = apiServer(1);
   const node = fleetNode(api, 'web-1', { run: async () => DONE });

@@ -149,12 +149,11 @@ export class RecoverySlots {
     }
   }
 
-  async #decide({ createdAt, needsSlot }: SlotRequest, hasBegun: boolean): Promise<Decision> {
+  async #decide(request: SlotRequest, hasBegun: boolean): Promise<Decision> {
+    const { createdAt, needsSlot } = request;
     if (this.#held && needsSlot(this.#held.policy)) return OTHER_REPAIRS;
-    const waiting = hasBegun ? undefined : this.#wait.current();
-    if (waiting?.policy.state === 'unusable' || (waiting && needsSlot(waiting.policy))) {
-      return waiting.delay;
-    }
+    const waiting = hasBegun ? undefined : this.#wait.current(request, this.#now());
+    if (waiting) return waiting;
     const policy = await this.#leases.policy();
     const wait = (why: Parameters<SharedWait['begin']>[1]) =>
       this.#wait.begin(policy, why, this.#now());
