@@ -20,8 +20,11 @@ export const WINDOW_SPREAD_MS = 10_000;
  */
 export const UNUSED_MS = 10_000;
 
-/** A write without an answer may happen as late as this: then the API server gives up a request. */
-export const LATE_WRITE_MS = 60_000;
+/**
+ * A write without an answer may happen later: the kernel sends what it has for about 100 s, and the API server
+ * gives up a request after 60 s. This is longer.
+ */
+export const LATE_WRITE_MS = 600_000;
 
 /** A step that waits for another one of its node also asks again when that has ended. */
 export const TURN_AGAIN_MS = 60_000;
