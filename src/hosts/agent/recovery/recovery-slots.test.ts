@@ -432,11 +432,11 @@ test('a step whose author nobody has checked is refused although another one of 
 test('a step whose turn comes after a change of the policy is decided with the new one', async () => {
   const api = apiServer(1);
   const node = fleetNode(api, 'web-1', { run: async () => DONE });
-  let lists = 0;
-  api.onRequest = ({ method, path }) => {
-    if (method === 'GET' && path === LEASES) lists += 1;
-    // The second list of the first step, after it has taken its slot.
-    if (lists === 2) permit(api, 1, { paused: true });
+  let writes = 0;
+  api.onRequest = ({ method }) => {
+    if (method === 'PUT') writes += 1;
+    // The first takes the slot, the second releases it.
+    if (writes === 2) permit(api, 1, { paused: true });
   };
   const [first, second] = await Promise.all(
     ['a', 'b'].map((name) => node.stepInTurn(repairStep('web-1', {}, { name }))),
