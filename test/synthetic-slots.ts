@@ -5,7 +5,7 @@ import type { RunStep } from '../src/pipeline/steps/step-to-run.ts';
 import { observedPolicy, recoveryPolicy, slotLeases } from './recovery-objects.ts';
 import { SyntheticApiServer } from './synthetic-api-server.ts';
 
-const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
+export const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
 
 /** With a policy, and as many free slots. */

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
-import { apiServer, hold, holders, LEASES, permit } from '../../../../test/synthetic-slots.ts';
+import {
+  apiServer,
+  hold,
+  holders,
+  LEASES,
+  POLICY,
+  permit,
+} from '../../../../test/synthetic-slots.ts';
 import { fieldAt } from '../../../lib/std/json.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
 
@@ -32,6 +39,11 @@ test('a window that closes before the slot is taken begins no repair', async () 
   expect(holders(api)).toEqual(['']);
 });
 
+const FAILURE = {
+  ...{ nodeName: 'web-2', diagnosis: 'default/web', uid: 'u' },
+  time: '2026-01-05T01:00:00Z',
+};
+
 test.each([
   ['the Lease', 0],
   ['another Lease', 1],
@@ -41,12 +53,7 @@ test.each([
   beforeTake(api, () => {
     const path = `${LEASES}/kubediag-recovery-${slot}`;
     const lease = api.objects.get(path);
-    const failure = {
-      ...{ nodeName: 'web-2', diagnosis: 'default/web' },
-      uid: 'u',
-      time: '2026-01-05T01:00:00Z',
-    };
-    const annotations = { 'diagnosis.kubediag.org/failures': JSON.stringify([failure]) };
+    const annotations = { 'diagnosis.kubediag.org/failures': JSON.stringify([FAILURE]) };
     api.put(path, {
       ...lease,
       metadata: { ...(fieldAt(lease, 'metadata') as object), annotations },
@@ -58,6 +65,33 @@ test.each([
     notNow: { reason: 'RecoveryStopped' },
   });
   expect(holders(api)).toEqual(['', slot === 0 ? 'web-2' : '']);
+});
+
+test('a failure that the controller moves from a Lease to the policy is in one of both', async () => {
+  const api = apiServer(2, { stopAfterFailures: 1 });
+  hold(api, 1, 'web-2');
+  const path = `${LEASES}/kubediag-recovery-1`;
+  let readsAfter = 0;
+  let isTaken = false;
+  api.onRequest = ({ method }) => {
+    if (method === 'PUT' && !isTaken) {
+      isTaken = true;
+      const annotations = { 'diagnosis.kubediag.org/failures': JSON.stringify([FAILURE]) };
+      const metadata = fieldAt(api.objects.get(path), 'metadata') as object;
+      api.put(path, { metadata: { ...metadata, annotations }, spec: { holderIdentity: '' } });
+    } else if (isTaken && method === 'GET') readsAfter += 1;
+    if (readsAfter !== 2) return;
+    const policy = api.objects.get(POLICY);
+    api.put(POLICY, {
+      ...policy,
+      status: { ...(policy?.status as object), failures: [FAILURE] },
+    });
+    api.remove(path);
+  };
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: { reason: 'RecoveryStopped' },
+  });
 });
 
 test('fewer nodes of a percentage before the slot is taken: its number is compared again', async () => {

@@ -13,6 +13,7 @@ import {
   hold,
   holders,
   LEASES,
+  POLICY,
   permit,
 } from '../../../../test/synthetic-slots.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
@@ -414,10 +415,9 @@ test('a step is decided with the policy as it is then, not as it was while other
 
 test('a step whose author nobody has checked is refused although another one of its node waits', async () => {
   const api = apiServer(1, { paused: true });
-  const path = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
-  const policy = api.objects.get(path);
+  const policy = api.objects.get(POLICY);
   const since = { rightsEnforcedSince: '2026-01-05T11:00:00Z' };
-  api.put(path, { ...policy, status: { ...(policy?.status as object), ...since } });
+  api.put(POLICY, { ...policy, status: { ...(policy?.status as object), ...since } });
   const node = fleetNode(api, 'web-1', { run: async () => DONE });
   const step = (name: string, createdAt: string) => {
     const { diagnosis, ...rest } = repairStep('web-1', {}, { name });

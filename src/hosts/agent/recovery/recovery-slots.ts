@@ -170,14 +170,17 @@ export class RecoverySlots {
     return wait(now.usable.permitted ? CHANGED : now.usable);
   }
 
-  /** The slots that may be used now, and one that this node holds. */
+  /**
+   * The slots that may be used now, and one that this node holds. The Leases are read first: the controller
+   * deletes one after its failures are in the policy.
+   */
   async #look(
     readPolicy: () => Promise<SeenPolicy>,
     createdAt: string | undefined,
   ): Promise<SeenSlots> {
     const { nodeName } = this.#options;
-    const policy = await readPolicy();
     const listed = await answerOf(this.#leases.list());
+    const policy = await readPolicy();
     if (!listed.ok) {
       const why = `the agent cannot list the Leases for it (${listed.error.reason})`;
       return { policy, usable: { permitted: false, ...missing(why) } };
