@@ -1,4 +1,5 @@
 import { fieldAt, textAt } from '../src/lib/std/json.ts';
+import { FAILURES_ANNOTATION } from '../src/pipeline/api/cluster-names.ts';
 import type { RecoveryPolicySpec } from '../src/pipeline/api/recovery-policy.ts';
 import type { OperationResult } from '../src/pipeline/steps/operation-result.ts';
 import type { RunStep } from '../src/pipeline/steps/step-to-run.ts';
@@ -40,9 +41,8 @@ export function hold(api: SyntheticApiServer, slot: number, holderIdentity: stri
 
 export function failures(api: SyntheticApiServer, slot = 0): readonly unknown[] {
   const lease = api.objects.get(`${LEASES}/kubediag-recovery-${slot}`);
-  return JSON.parse(
-    textAt(fieldAt(lease, 'metadata', 'annotations'), 'diagnosis.kubediag.org/failures') ?? '[]',
-  );
+  const text = textAt(fieldAt(lease, 'metadata', 'annotations'), FAILURES_ANNOTATION);
+  return JSON.parse(text ?? '[]') as readonly unknown[];
 }
 
 /** A step that runs until it is released. */
