@@ -15,9 +15,17 @@ const PATH = '/processor/someRecover';
 export const OTHER_FAULT = 'other-fault';
 export const OTHER_PATH = '/processor/otherRecover';
 
+const REPAIRS = new Map([
+  [PATH, FAULT],
+  [OTHER_PATH, OTHER_FAULT],
+]);
+
 interface FleetNodeOptions {
   readonly run: RunStep;
-  readonly hasBegun?: boolean | 'unknown';
+  /** The Diagnoses whose step has begun to act; true: each. */
+  readonly hasBegun?: boolean | 'unknown' | readonly string[];
+  /** Whether an executor has connected. */
+  readonly hasExecutor?: boolean;
   /** The time between two questions is that of the test. */
   readonly asksAtOnce?: boolean;
   readonly settle?: () => Promise<SettledJournal>;
@@ -31,6 +39,7 @@ export function fleetNode(
   {
     run,
     hasBegun = false,
+    hasExecutor = true,
     asksAtOnce = false,
     settle = async () => ({ isSettled: true }),
     slots: given = {},
@@ -38,9 +47,15 @@ export function fleetNode(
 ) {
   const stop = new AbortController();
   const messages: string[] = [];
+  let turn = Promise.withResolvers<void>();
+  const onTurnEnd = () => {
+    turn.resolve();
+    turn = Promise.withResolvers();
+  };
   const slots = new RecoverySlots({
     ...{ client, namespace: NAMESPACE, nodeName, settle, stop: stop.signal },
     onMessage: (message) => messages.push(message),
+    onTurnEnd,
     ...(asksAtOnce ? { askAgainMs: () => 0 } : {}),
     ...given,
   });
@@ -50,20 +65,30 @@ export function fleetNode(
     await running;
   };
   onTestFinished(kill);
-  const actions = hasBegun ? [{ kind: 'unmount', state: 'done' }] : [];
+  const isBegun = (purpose: string) =>
+    hasBegun === true ||
+    (Array.isArray(hasBegun) && hasBegun.some((name) => purpose.endsWith(`/${name}`)));
   const step = repairSteps(run, {
     slots,
-    repairs: async () =>
-      new Map([
-        [PATH, FAULT],
-        [OTHER_PATH, OTHER_FAULT],
-      ]),
-    earlierActionsFor: async () =>
-      hasBegun === 'unknown'
-        ? { isKnown: false, why: 'the executor does not answer' }
-        : { isKnown: true, record: { actions } },
+    shutdown: stop.signal,
+    repairs: async () => (hasExecutor ? REPAIRS : undefined),
+    earlierActionsFor: async (purpose) => {
+      if (hasBegun === 'unknown') return { isKnown: false, why: 'the executor does not answer' };
+      const actions = isBegun(purpose) ? [{ kind: 'unmount', state: 'done' }] : [];
+      return { isKnown: true, record: { actions } };
+    },
   });
-  return { step, slots, messages, kill };
+  /** Also after the other steps of the node, as a runner does. */
+  const stepInTurn: typeof step = async (each) => {
+    for (;;) {
+      const { promise: ended } = turn;
+      const outcome = await step(each);
+      const isBusy = 'notNow' in outcome && outcome.notNow.name.startsWith('Another Diagnosis');
+      if (!isBusy) return outcome;
+      await ended;
+    }
+  };
+  return { step, stepInTurn, slots, messages, kill };
 }
 
 export function repairStep(

@@ -140,6 +140,7 @@ class Agent {
       nodeName: options.nodeName,
       settle: () => this.#settled(),
       onMessage: (message) => listener.onMessage(message),
+      onTurnEnd: () => this.#runner.wakeWaiting(),
       stop,
     });
     this.#runner = this.#runnerHere();
@@ -227,8 +228,9 @@ class Agent {
       runStep: leavingToController(
         repairSteps(this.#metrics.timed(pods.collecting(steps, takeAnswer)), {
           slots: this.#slots,
-          repairs,
+          repairs: () => inTime(repairs(), EXECUTOR_START_MS, this.#stop),
           earlierActionsFor,
+          shutdown: this.#stop,
         }),
       ),
       findPod: pods.finding(findPod),

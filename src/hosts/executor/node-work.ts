@@ -40,8 +40,9 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
   const folder = join(node.stateFolder, 'cluster');
   const largeResults = limitedResults(join(folder, 'results'));
   const withHost = filesOfDiagnoses(stepHosts({ ...node, repairLimits }, listener), largeResults);
-  const reading = new Semaphore(READING_STEPS_MAX);
-  const steps = stepsOn({ withHost, reading, runRecords: largeResults, limitsToPods: true });
+  const [repairing, reading] = [new Semaphore(1), new Semaphore(READING_STEPS_MAX)];
+  const runRecords = largeResults;
+  const steps = stepsOn({ withHost, repairing, reading, runRecords, limitsToPods: true });
   const atOnce = new Semaphore(LARGE_STEPS_MAX);
   return {
     // The policy judges the whole input, with what an agent has put into files.
@@ -50,8 +51,8 @@ export function nodeWork(options: NodeWorkOptions): ExecutorHandlers {
       uses: usesResult,
     }),
     findPod: podLookup(withHost, reading),
-    earlierActionsFor: earlierRecords(withHost, stop),
-    settleJournal: journalSettling(withHost, stop),
+    earlierActionsFor: earlierRecords(withHost, stop, repairing),
+    settleJournal: journalSettling(withHost, stop, repairing),
     largeResults,
     readFile: (path, offset) => readOutput(folder, path, { offset, bytesMax: CHUNK_BYTES_MAX }),
   };

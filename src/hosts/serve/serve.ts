@@ -249,7 +249,7 @@ class Agent {
       deletesExpired: true,
       runStep: metrics.timed(withLargeResults(steps, largeResults)),
       findPod: podLookup(withHost, reading),
-      earlierActionsFor: earlierRecords(withHost, shutdown),
+      earlierActionsFor: earlierRecords(withHost, shutdown, repairing),
       shutdown,
       onError: this.#listener.onError,
       onEnded: (object) => metrics.ended(object),

@@ -15,6 +15,11 @@ export class Semaphore {
     this.#free = permits;
   }
 
+  /** An operation that begins now does not wait. */
+  get isFree(): boolean {
+    return this.#free > 0;
+  }
+
   /** Waits for a permit and runs an operation. Throws the reason of `stop` if it aborts first. */
   async run<T>(operation: () => Promise<T>, stop?: Stop): Promise<T> {
     stop?.throwIfAborted();

@@ -213,6 +213,13 @@ export const CONDITION_REASONS = {
     means:
       'As many nodes are in recovery as the RecoveryPolicy permits, or another Diagnosis repairs this node. The repair begins when one of them has ended its recovery.',
   },
+  ExecutorMissing: {
+    type: 'WaitingForRecovery',
+    message:
+      'The executor of this node is not connected to its agent: see the log of the container "executor" in the agent pod of this node',
+    means:
+      'Only the executor knows whether the step repairs, and what an earlier attempt of it has done. The step runs when the executor is connected.',
+  },
   RecoveryBegun: {
     type: 'WaitingForRecovery',
     message: 'The node holds Lease NAME for its recovery',

@@ -147,8 +147,13 @@ test('a step whose executor does not come back says that it may have acted', asy
   expect(await stopped).toEqual({ succeeded: false, message: `stopped; ${todo}` });
   expect(await asked).toMatchObject({ message: /does not answer: .*; if it is a step that acts/ });
   expect(unanswered).toEqual(['stopped', 'late']);
-  const neverSent = await agent.runStep(step({ restMs: 1, ...named('never sent') }));
+  let isSent = true;
+  const onNotSent = () => {
+    isSent = false;
+  };
+  const neverSent = await agent.runStep(step({ restMs: 1, ...named('never sent'), onNotSent }));
   expect(neverSent).toMatchObject({ message: /does not answer/ });
+  expect(isSent).toBe(false);
   executorAt(path);
   await agent.runStep(step(named('answered')));
   expect(unanswered).toHaveLength(2);

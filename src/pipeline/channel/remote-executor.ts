@@ -31,7 +31,10 @@ export function remoteExecutor(
       if ('value' in answer) return answer.value as StepOutcome;
       const why = whyNot(answer);
       if ('refused' in answer) return failedWith(why, undefined, 'Refused');
-      if (!answer.wasSent) return failedWith(why);
+      if (!answer.wasSent) {
+        step.onNotSent?.();
+        return failedWith(why);
+      }
       step.onUnanswered?.();
       // An executor that comes back knows what it had done.
       const again = { stop, patienceMs: Math.min(ABSENT_MS, patienceMs) };

@@ -105,9 +105,9 @@ class Drive {
         current = (await reportBegun(current, end, this.#context)) ?? current;
       };
       const outcome = await this.#run(current, next, onBegun);
-      if ('notNow' in outcome) return this.#waitingForTurn(current, next, outcome);
       const isCut = !('succeeded' in outcome && outcome.succeeded);
       if (shutdown.aborted && isCut) break;
+      if ('notNow' in outcome) return this.#waitingForTurn(current, next, outcome);
       if (isCut && (await this.#hasMoreTime(current, next))) return 'changed';
       const stored =
         'planned' in outcome

@@ -94,6 +94,16 @@ test.each([
   expect(await waitOf(walk)).toMatchObject({ status: 'False', reason: 'RecoveryNotBegun' });
 });
 
+test('a shutdown stores no condition of a step that it has stopped', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('b', async () => {
+    walk.shutdown.abort();
+    return slotsTaken(3);
+  });
+  expect(await walk.drive()).toEqual({ state: 'interrupted' });
+  expect(await waitOf(walk)).toBeUndefined();
+});
+
 test('a deadline is asked again at its time', async () => {
   const walk = await walkOf('ab', { deadlineSeconds: 3 });
   walk.acts.set('b', async () => slotsTaken(3));

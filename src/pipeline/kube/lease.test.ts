@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { decideLease } from './lease.ts';
+import { SyntheticApiServer } from '../../../test/synthetic-api-server.ts';
+import { decideLease, Lease } from './lease.ts';
 
 const lease = { holder: 'a', durationSeconds: 15, unchangedMs: 0 };
 
@@ -20,5 +21,33 @@ test.each([
   ['is free', { ...lease, holder: '' }, 'acquire'],
   ['has a silent holder', { ...lease, unchangedMs: 99_000 }, 'wait'],
 ])('a slot that %s', (_, seen, decision) => {
-  expect(decideLease(seen, 'me', true)).toBe(decision);
+  expect(decideLease(seen, 'me', 'free')).toBe(decision);
+});
+
+const SLOT = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases/slot';
+
+/** A free slot, and the Lease of one that has read it. */
+function freeSlot() {
+  const api = new SyntheticApiServer();
+  const holdBy = (holderIdentity: string) =>
+    api.put(SLOT, { ...api.objects.get(SLOT), spec: { holderIdentity } });
+  const seen = holdBy('');
+  const options = { namespace: 'kubediag', name: 'slot', holder: 'me', durationSeconds: 1 };
+  const slot = { seen, annotations: () => undefined };
+  return { holdBy, slot: new Lease(api, { ...options, slot }) };
+}
+
+test('a slot that somebody has written since it was read is not acquired', async () => {
+  const { slot, holdBy } = freeSlot();
+  holdBy('');
+  expect(await slot.hold()).toBe(false);
+});
+
+test('a slot that was released during its use is not acquired again', async () => {
+  const { slot, holdBy } = freeSlot();
+  expect(await slot.hold()).toBe(true);
+  holdBy('me');
+  expect(await slot.hold()).toBe(true);
+  holdBy('');
+  expect(await slot.hold()).toBe(false);
 });

@@ -23,8 +23,11 @@ export interface LeaseOptions {
 }
 
 interface LeaseSlot {
-  /** The Lease as it was read. */
-  readonly seen?: unknown;
+  /**
+   * The Lease as it was read: only so it may be acquired. If somebody has written it since, the caller
+   * decides again whether it may.
+   */
+  readonly seen: unknown;
   /** Its annotations at each write; undefined: as they are. */
   readonly annotations: (before: Annotations) => Annotations | undefined;
 }
@@ -39,19 +42,21 @@ export interface SeenLease {
 }
 
 /**
- * What to do with a Lease. Its times are never compared with our clock, which may be wrong: it has
- * expired when we have seen it unchanged for its duration.
+ * What to do with a Lease that is created and acquired when it is free or has expired, or only when it is
+ * free, or never. Its times are never compared with our clock, which may be wrong: it has expired when we
+ * have seen it unchanged for its duration.
  */
 export function decideLease(
   lease: SeenLease | undefined,
   holder: string,
-  isSlot = false,
+  acquired: 'free-or-expired' | 'free' | 'never' = 'free-or-expired',
 ): 'create' | 'renew' | 'acquire' | 'wait' {
-  if (!lease) return isSlot ? 'wait' : 'create';
+  const takesExpired = acquired === 'free-or-expired';
+  if (!lease) return takesExpired ? 'create' : 'wait';
   if (lease.holder === holder) return 'renew';
-  const hasExpired = !isSlot && lease.unchangedMs >= lease.durationSeconds * 1000;
-  const isFree = lease.holder === '' || hasExpired;
-  return isFree ? 'acquire' : 'wait';
+  const hasExpired = takesExpired && lease.unchangedMs >= lease.durationSeconds * 1000;
+  const isFree = acquired !== 'never' && lease.holder === '';
+  return isFree || hasExpired ? 'acquire' : 'wait';
 }
 
 /** A Lease that one of several processes holds. Every write is a compare-and-swap. */
@@ -83,7 +88,7 @@ export class Lease {
       const begun = performance.now();
       const lease = this.#written ?? (await this.#read());
       const seen = lease === undefined ? undefined : this.#seen(lease);
-      const decision = decideLease(seen, this.#me, this.#options.slot !== undefined);
+      const decision = decideLease(seen, this.#me, this.#acquired(lease));
       if (decision === 'wait') return false;
       const answer = await answerOf(this.#write(decision, lease));
       if (answer.ok) {
@@ -115,6 +120,12 @@ export class Lease {
       if (reason !== 'Conflict') throw answer.error;
     }
     throw new StoreError('Conflict', `Lease ${this.#options.name}: others change it all the time`);
+  }
+
+  #acquired(lease: unknown): Parameters<typeof decideLease>[2] {
+    const { slot } = this.#options;
+    if (!slot) return 'free-or-expired';
+    return lease === slot.seen ? 'free' : 'never';
   }
 
   #read(): Promise<unknown> {

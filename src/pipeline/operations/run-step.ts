@@ -110,20 +110,27 @@ export function podLookup(withHost: WithHost, reading: Semaphore) {
   };
 }
 
-/** What interrupted attempts of a step have done, by its purpose. */
-export function earlierRecords(withHost: WithHost, stop: AbortSignal) {
+/**
+ * What interrupted attempts of a step have done, by its purpose. `repairing` is the one of the steps: this may
+ * take the lock of the node, and the next repair waits instead of being refused.
+ */
+export function earlierRecords(withHost: WithHost, stop: AbortSignal, repairing: Semaphore) {
   const reading = { timeoutMs: EARLIER_ACTIONS_MS, stop, consent: noConsent };
-  return (purpose: string): Promise<EarlierRecord> =>
-    withHost({ ...reading, purpose }, async (host) => {
-      const earlier = await host.earlierActions();
-      return earlier.isKnown ? { isKnown: true, record: actionsOf(earlier.done) } : earlier;
-    });
+  return (purpose: string): Promise<EarlierRecord> => {
+    const read = (): Promise<EarlierRecord> =>
+      withHost({ ...reading, purpose }, async (host) => {
+        const earlier = await host.earlierActions();
+        return earlier.isKnown ? { isKnown: true, record: actionsOf(earlier.done) } : earlier;
+      });
+    // Most of it is in the journal, also while a step repairs.
+    return repairing.isFree ? repairing.run(read) : read();
+  };
 }
 
-/** Settles what a crash interrupted; not while somebody repairs the node. */
-export function journalSettling(withHost: WithHost, stop: AbortSignal) {
+/** Settles what a crash interrupted; not while a step repairs the node. */
+export function journalSettling(withHost: WithHost, stop: AbortSignal, repairing: Semaphore) {
   const reading = { timeoutMs: EARLIER_ACTIONS_MS, stop, consent: noConsent };
-  return () =>
+  const settle = () =>
     withHost(reading, async (host) => {
       const repair = await host.openRepair();
       if (!repair.isOpen)
@@ -133,6 +140,10 @@ export function journalSettling(withHost: WithHost, stop: AbortSignal) {
       if (!left) return { isSettled: true } as const;
       return { isSettled: false, why: left.unsettled } as const;
     });
+  return async () =>
+    repairing.isFree
+      ? repairing.run(settle)
+      : ({ isSettled: false, why: 'the executor repairs this node' } as const);
 }
 
 /** The consent of the spec. Adds to `wanted` what needs approval first. */

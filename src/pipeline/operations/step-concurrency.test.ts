@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { repairStep } from '../../../test/synthetic-fleet.ts';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
 import { Semaphore } from '../../lib/std/semaphore.ts';
 import { API_VERSION } from '../api/kinds.ts';
@@ -14,7 +15,7 @@ import { newDiagnosis } from '../store/store-contract.ts';
 import { builtIns } from './catalogue.ts';
 import { EXCHANGES_MAX } from './limits.ts';
 import type { HostRequest, ProcessorHost, WithHost } from './processor-host.ts';
-import { podLookup, stepsOn } from './run-step.ts';
+import { journalSettling, podLookup, stepsOn } from './run-step.ts';
 
 /** A node that is only passed on: no step here reads it. */
 const withHost = <T>(request: HostRequest, use: (host: ProcessorHost) => Promise<T>) =>
@@ -206,4 +207,37 @@ test('steps that read the node and lookups of pods wait in one queue', async () 
   gate.reject(new Error('ended'));
   await Promise.allSettled(all);
   expect(begun).toEqual(['first', 'lookup', 'second', 'lookup']);
+});
+
+test('a repair waits until the journal is settled, and nobody settles it during a repair', async () => {
+  const [settling, repair] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const repairing = new Semaphore(1);
+  const isOpen = async () => {
+    await settling.promise;
+    return { isOpen: true, settled: [], close: () => {} };
+  };
+  const host = (async (_: HostRequest, use: (host: ProcessorHost) => Promise<unknown>) =>
+    use({ openRepair: isOpen } as unknown as ProcessorHost)) as WithHost;
+  const settle = journalSettling(host, new AbortController().signal, repairing);
+  let repairs = 0;
+  const run = stepsOn({
+    repairing,
+    withHost: (async () => {
+      repairs += 1;
+      await repair.promise;
+      return { succeeded: true, results: {} };
+    }) as WithHost,
+  });
+  const settled = settle();
+  const step = repairStep('web-1', {}, { path: '/processor/subpathRemountRecover' });
+  const repaired = run(step);
+  await sleep(20);
+  expect(repairs).toBe(0);
+  settling.resolve();
+  expect(await settled).toEqual({ isSettled: true });
+  await expect.poll(() => repairs).toBe(1);
+  expect(await settle()).toMatchObject({ isSettled: false });
+  repair.resolve();
+  expect(await repaired).toMatchObject({ succeeded: true });
+  expect(await settle()).toEqual({ isSettled: true });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FAILURES_LISTED_MAX } from '../api/limits.ts';
 import { failuresIn, failuresThatCount, notInFuture, withFailures } from './failures.ts';
 
 function failure(uid: string, minute: number) {
@@ -12,10 +13,18 @@ test('an annotation returns what was written to it', () => {
   expect(failuresIn(withFailures(text, [failure('a', 1)]))).toHaveLength(2);
 });
 
-test('only the latest failures stay in an annotation', () => {
-  const all = Array.from({ length: 25 }, (_, index) => failure(`uid-${index}`, index));
-  const left = failuresIn(withFailures(JSON.stringify(all.slice(0, 24)), all.slice(24)));
-  expect(left.map(({ uid }) => uid)).toEqual(all.slice(5).map(({ uid }) => uid));
+test('as many failures stay in an annotation as a policy may count, the latest', () => {
+  const longest = {
+    nodeName: 'n'.repeat(253),
+    diagnosis: `${'d'.repeat(63)}/${'d'.repeat(253)}`,
+  };
+  const all = Array.from({ length: FAILURES_LISTED_MAX + 5 }, (_, index) => {
+    const time = `${new Date(Date.UTC(2026, 0, 5, 11, index)).toISOString().slice(0, 19)}Z`;
+    return { ...longest, uid: `${index}`.padStart(36, '0'), time };
+  });
+  const text = withFailures(JSON.stringify(all.slice(0, -1)), all.slice(-1));
+  expect(failuresIn(text)).toEqual(all.slice(5));
+  expect(text.length).toBeLessThan(70_000);
 });
 
 test.each([

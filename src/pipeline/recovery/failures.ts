@@ -1,6 +1,6 @@
 import { jsonValue, textAt } from '../../lib/std/json.ts';
+import { FAILURES_LISTED_MAX } from '../api/limits.ts';
 import type { FailedRecovery, RecoveryPolicySpec } from '../api/recovery-policy.ts';
-import { SLOT_FAILURES_MAX } from './limits.ts';
 
 /** The failed recoveries in the annotation of a slot Lease. Entries that make no sense are left out. */
 export function failuresIn(annotation: string | undefined): readonly FailedRecovery[] {
@@ -15,13 +15,16 @@ export function failuresIn(annotation: string | undefined): readonly FailedRecov
   });
 }
 
-/** The annotation with more failures: only the latest stay. */
+/**
+ * The annotation with more failures: the latest stay, as many as a policy may count. One Lease may have all of
+ * them, while no controller copies them: 70 KB at most, of the 256 KiB for annotations.
+ */
 export function withFailures(
   annotation: string | undefined,
   more: readonly FailedRecovery[],
 ): string {
   const all = mergedFailures([failuresIn(annotation), more]);
-  return JSON.stringify(all.slice(-SLOT_FAILURES_MAX));
+  return JSON.stringify(all.slice(-FAILURES_LISTED_MAX));
 }
 
 /**

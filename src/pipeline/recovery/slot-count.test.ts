@@ -49,6 +49,48 @@ test('nodes that hold slots beyond the new limit count too, until the controller
   expect(usable({ maxConcurrentNodes: 2 }, 2, 2, [4])).toBe(1);
 });
 
+test('of a percentage too, nodes count that hold slots which the controller had not seen held', () => {
+  const policy = policyIn({
+    metadata: { generation: 2 },
+    spec: { maxConcurrentNodes: '10%' },
+    status: {
+      ...{ slots: 2, observedGeneration: 2 },
+      nodesInRecovery: [0, 7].map((slot) => ({
+        ...{ nodeName: `web-${slot}`, lease: `kubediag-recovery-${slot}` },
+      })),
+    },
+  });
+  if (policy.state === 'unusable') throw new Error(policy.why);
+  // It counted 3 nodes, and slot 7 is one of them.
+  expect(usableSlots(policy, [0, 7])).toBe(2);
+  expect(usableSlots(policy, [0, 7, 8])).toBe(1);
+  expect(usableSlots(policy, [7, 8, 9])).toBe(0);
+  // Slot 7 is free by now: the controller says how many more may be used.
+  expect(usableSlots(policy, [])).toBe(2);
+  expect(usableSlots(policy, [8])).toBe(2);
+});
+
+test('whatever the controller had seen, no more nodes than its limit get a slot', () => {
+  const numbers = fc.uniqueArray(fc.nat(12), { maxLength: 12 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), numbers, numbers, (limit, seen, held) => {
+      const slots = usableBelow(limit, seen);
+      const nodesInRecovery = seen.map((slot) => ({
+        ...{ nodeName: `web-${slot}`, lease: `kubediag-recovery-${slot}` },
+      }));
+      const policy = policyIn({
+        metadata: { generation: 2 },
+        spec: { maxConcurrentNodes: '10%' },
+        status: { slots, observedGeneration: 2, nodesInRecovery },
+      });
+      if (policy.state === 'unusable') throw new Error(policy.why);
+      const below = usableSlots(policy, held);
+      const beyond = held.filter((number) => number >= below).length;
+      if (below > 0) expect(below + beyond).toBeLessThanOrEqual(limit);
+    }),
+  );
+});
+
 test('nodes that go on beyond the usable slots and those that get one are never more than the limit', () => {
   const held = fc.uniqueArray(fc.nat(12), { maxLength: 12 });
   fc.assert(

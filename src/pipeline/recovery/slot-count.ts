@@ -1,6 +1,7 @@
 import { CONCURRENT_NODES_MAX } from '../api/limits.ts';
-import type { RecoveryPolicySpec } from '../api/recovery-policy.ts';
+import type { RecoveryPolicySpec, RecoveryPolicyStatus } from '../api/recovery-policy.ts';
 import type { SeenPolicy } from './seen-policy.ts';
+import { slotNumber } from './slot-name.ts';
 
 /** How many nodes of a cluster may be in recovery at once; each has a Lease. */
 export function slotCount(
@@ -27,10 +28,15 @@ export function usableSlots(
 ): number {
   const { slots = 0, observedGeneration } = status;
   const { maxConcurrentNodes } = spec;
-  const isCurrent = observedGeneration === generation;
   // The controller knows how many nodes a percentage is.
-  if (isCurrent && typeof maxConcurrentNodes === 'string') return slots;
-  return Math.min(slots, usableBelow(slotCount(maxConcurrentNodes, 0), held));
+  const isCounted = observedGeneration === generation && typeof maxConcurrentNodes === 'string';
+  const limit = isCounted ? observedLimit(status) : slotCount(maxConcurrentNodes, 0);
+  return Math.min(slots, usableBelow(limit, held));
+}
+
+/** How many nodes may be in recovery: those beyond the usable slots made these fewer. */
+function observedLimit({ slots = 0, nodesInRecovery = [] }: RecoveryPolicyStatus): number {
+  return slots + nodesInRecovery.filter(({ lease }) => (slotNumber(lease) ?? -1) >= slots).length;
 }
 
 /** As many of the first slots as may be used besides those with higher numbers that nodes hold. */

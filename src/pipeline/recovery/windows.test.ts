@@ -43,6 +43,12 @@ test.each([
   expect(seen('0 2 * * *', 2, now, 'Europe/Berlin')).toBe(state);
 });
 
+test('a begin in the hour that does not exist is at its end', () => {
+  const at = (now: string) => seen('30 2 * * *', 1, now, 'Europe/Berlin');
+  expect(at('2026-03-29T00:59:00Z')).toMatch(/^closed until 2026-03-29T01:00/);
+  expect(at('2026-03-29T01:00:00Z')).toMatch(/^open until 2026-03-29T02:00/);
+});
+
 test.each([
   ['0 25 * * *', undefined, 'maintenance window "0 25 * * *" in time zone UTC is not valid'],
   ['soon', undefined, 'maintenance window "soon" in time zone UTC is not valid'],

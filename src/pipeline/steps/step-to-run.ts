@@ -33,6 +33,8 @@ export interface StepToRun {
   readonly onRetry?: (retry: Retry) => void;
   /** Called when a step begins that may have waited: the condition of its wait becomes False. */
   readonly onBegun?: (end: StepWait) => Promise<void>;
+  /** Called before a result of a step that no executor got. */
+  readonly onNotSent?: () => void;
   /** Called before a result that its executor has not given: it had the step, and may still act. */
   readonly onUnanswered?: () => void;
 }

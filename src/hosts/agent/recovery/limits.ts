@@ -20,9 +20,14 @@ export const WINDOW_SPREAD_MS = 10_000;
  */
 export const UNUSED_MS = 10_000;
 
-/** A write without an answer may happen as late as this: then the API server gives up a request. */
-export const LATE_WRITE_MS = 60_000;
+/**
+ * A write without an answer may happen later: the kernel sends what it has for about 100 s, and the API server
+ * gives up a request after 60 s. This is longer.
+ */
+export const LATE_WRITE_MS = 600_000;
 
-/** How long a step waits for another step of its node before it reports that. */
-export const TURN_MS = 5_000;
-export const TURN_AGAIN_MS = 5_000;
+/** A step that waits for another one of its node also asks again when that has ended. */
+export const TURN_AGAIN_MS = 60_000;
+
+/** A step that waits for the executor also runs when that connects. */
+export const EXECUTOR_AGAIN_MS = 60_000;

@@ -1,73 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/recovery-objects.ts';
-import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import {
   fleetNode,
   OTHER_FAULT,
   OTHER_PATH,
   repairStep,
 } from '../../../../test/synthetic-fleet.ts';
-import { fieldAt, textAt } from '../../../lib/std/json.ts';
-import type { RecoveryPolicySpec } from '../../../pipeline/api/recovery-policy.ts';
+import {
+  apiServer,
+  failures,
+  gate,
+  hold,
+  holders,
+  LEASES,
+  POLICY,
+  permit,
+} from '../../../../test/synthetic-slots.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
 import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
-import { StoreError } from '../../../pipeline/store/store-error.ts';
 
-const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
 const DONE: OperationResult = { succeeded: true, results: {} };
 const NO_EFFECT: OperationResult = {
   succeeded: false,
   message: 'no effect',
   record: { actions: [{ kind: 'unmount', state: 'no-effect' }] },
 };
-
-function apiServer(slots: number, spec: RecoveryPolicySpec = {}): SyntheticApiServer {
-  const api = new SyntheticApiServer();
-  permit(api, slots, spec);
-  for (const lease of slotLeases(slots)) api.put(`${LEASES}/${lease.metadata.name}`, lease);
-  return api;
-}
-
-function permit(
-  api: SyntheticApiServer,
-  slots: number,
-  spec: RecoveryPolicySpec,
-  generation = 1,
-): void {
-  const policy = recoveryPolicy({ maxConcurrentNodes: 100, ...spec });
-  const metadata = { ...policy.metadata, generation };
-  api.put(POLICY, { ...policy, metadata, status: observedPolicy(slots, generation) });
-}
-
-function holders(api: SyntheticApiServer): readonly (string | undefined)[] {
-  return [...api.objects]
-    .filter(([path]) => path.startsWith(LEASES))
-    .map(([, lease]) => textAt(lease, 'spec', 'holderIdentity'));
-}
-
-function hold(api: SyntheticApiServer, slot: number, holderIdentity: string): void {
-  const path = `${LEASES}/kubediag-recovery-${slot}`;
-  api.put(path, { ...api.objects.get(path), spec: { holderIdentity } });
-}
-
-function failures(api: SyntheticApiServer, slot = 0): unknown {
-  const lease = api.objects.get(`${LEASES}/kubediag-recovery-${slot}`);
-  return JSON.parse(
-    textAt(fieldAt(lease, 'metadata', 'annotations'), 'diagnosis.kubediag.org/failures') ?? '[]',
-  );
-}
-
-/** A step that runs until it is released. */
-function gate() {
-  const [begun, open] = [Promise.withResolvers<void>(), Promise.withResolvers<OperationResult>()];
-  const run: RunStep = () => {
-    begun.resolve();
-    return open.promise;
-  };
-  return { run, begun: begun.promise, end: open.resolve };
-}
 
 test('a node holds a slot while its step repairs, and not longer', async () => {
   const api = apiServer(2);
@@ -102,6 +59,28 @@ test('another node waits while all slots are held, and says for what', async () 
   await repairing;
 });
 
+test('a node that may not write the Leases says so', async () => {
+  const api = apiServer(3);
+  api.forbidden = '/leases/';
+  let lists = 0;
+  api.onRequest = ({ method, path }) => {
+    if (method === 'GET' && path === LEASES) lists += 1;
+  };
+  const node = fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs: 5 } });
+  await expect.poll(() => lists).toBe(2);
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: {
+      reason: 'NoRecoverySlot',
+      name: expect.stringMatching(
+        /^The agent of this node cannot take Lease kubediag-recovery-\d \(Forbidden\)$/,
+      ),
+    },
+  });
+  // Such a write does not happen later.
+  await sleep(50);
+  expect(lists).toBe(3);
+});
+
 test('waiting steps of a node share one request', async () => {
   const api = apiServer(0);
   const node = fleetNode(api, 'web-2', { run: async () => DONE });
@@ -126,7 +105,7 @@ test('steps of one node repair one after another', async () => {
     return gates[runs - 1]?.run(step) ?? Promise.resolve(DONE);
   };
   const node = fleetNode(api, 'web-1', { run });
-  const steps = ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name })));
+  const steps = ['a', 'b'].map((name) => node.stepInTurn(repairStep('web-1', {}, { name })));
   await gates[0]?.begun;
   await sleep(50);
   expect(runs).toBe(1);
@@ -138,12 +117,18 @@ test('steps of one node repair one after another', async () => {
   expect(holders(api)).toEqual(['', '']);
 });
 
-test('a step says that another one of its node repairs, if that takes long', async () => {
+test('a step does not wait in flight for another one of its node, and is woken when that ends', async () => {
   const api = apiServer(1);
   const { run, begun, end } = gate();
-  const node = fleetNode(api, 'web-1', { run, slots: { turnMs: 10 } });
+  let ends = 0;
+  const onTurnEnd = () => {
+    ends += 1;
+  };
+  const node = fleetNode(api, 'web-1', { run, slots: { onTurnEnd } });
   const first = node.step(repairStep('web-1', {}, { name: 'a' }));
   await begun;
+  const { writes } = api;
+  const before = writes.length;
   expect(await node.step(repairStep('web-1', {}, { name: 'b' }))).toEqual({
     notNow: {
       reason: 'NoRecoverySlot',
@@ -151,8 +136,11 @@ test('a step says that another one of its node repairs, if that takes long', asy
     },
     againMs: expect.any(Number),
   });
+  expect(writes).toHaveLength(before);
+  expect(ends).toBe(0);
   end(DONE);
   await first;
+  expect(ends).toBe(1);
 });
 
 test.each([
@@ -169,7 +157,7 @@ test.each([
   const node = fleetNode(api, 'web-1', { run });
   const names = ['a', 'b', 'c', 'd', 'e'];
   const [first, ...others] = await Promise.all(
-    names.map((name) => node.step(repairStep('web-1', {}, { name }))),
+    names.map((name) => node.stepInTurn(repairStep('web-1', {}, { name }))),
   );
   expect(first).toEqual(NO_EFFECT);
   expect(runs).toBe(1);
@@ -201,20 +189,6 @@ test('a repair that the shutdown of its agent interrupts leaves the slot to the 
   const next = fleetNode(api, 'web-1', { run: async () => DONE, hasBegun: true });
   expect(await next.step(repairStep('web-1'))).toEqual(DONE);
   expect(holders(api)).toEqual(['']);
-});
-
-test('a failed repair holds the slot until the journal is settled', async () => {
-  const api = apiServer(1);
-  let isSettled = false;
-  const settle = async () =>
-    isSettled ? { isSettled: true as const } : { isSettled: false as const, why: 'it acts' };
-  const run = async () => NO_EFFECT;
-  const node = fleetNode(api, 'web-1', { run, settle, slots: { unusedMs: 10 } });
-  await node.step(repairStep('web-1'));
-  expect(holders(api)).toEqual(['web-1']);
-  expect(failures(api)).toHaveLength(1);
-  isSettled = true;
-  await expect.poll(() => holders(api)).toEqual(['']);
 });
 
 test('stops after failures, which are in the Lease', async () => {
@@ -272,37 +246,21 @@ test('a failed renewal ends nothing, and a slot that another node holds ends the
   expect(holders(api)).toEqual(['web-9']);
 });
 
-test('a release that fails is done later', async () => {
+test('a slot that a person frees during a repair is not taken again, and no other action begins', async () => {
   const api = apiServer(1);
-  const run = async () => {
-    api.isDown = true;
-    return NO_EFFECT;
+  const stopped = Promise.withResolvers<void>();
+  const run: RunStep = async ({ stop }) => {
+    stop.addEventListener('abort', () => stopped.resolve());
+    await stopped.promise;
+    return DONE;
   };
-  const node = fleetNode(api, 'web-1', { run, slots: { unusedMs: 10 } });
-  expect(await node.step(repairStep('web-1'))).toEqual(NO_EFFECT);
-  expect(holders(api)).toEqual(['web-1']);
-  api.isDown = false;
-  await expect.poll(() => holders(api)).toEqual(['']);
-  expect(failures(api)).toMatchObject([{ nodeName: 'web-1' }]);
-});
-
-test('at its start an agent releases the slot of its node, once the journal is settled', async () => {
-  const api = apiServer(2);
-  hold(api, 1, 'web-1');
-  let isSettled = false;
-  const settle = async () =>
-    isSettled
-      ? { isSettled: true as const }
-      : { isSettled: false as const, why: 'somebody repairs' };
-  const node = fleetNode(api, 'web-1', { run: async () => DONE, settle, slots: { unusedMs: 10 } });
-  await expect
-    .poll(() => node.messages)
-    .toContain(
-      'Lease kubediag-recovery-1: not released: an action may still be running: somebody repairs',
-    );
-  expect(holders(api)).toEqual(['', 'web-1']);
-  isSettled = true;
-  await expect.poll(() => holders(api)).toEqual(['', '']);
+  const node = fleetNode(api, 'web-1', { run, slots: { renewMs: 10 } });
+  const repairing = node.step(repairStep('web-1'));
+  await expect.poll(() => holders(api)).toEqual(['web-1']);
+  permit(api, 1, { paused: true }, 2);
+  hold(api, 0, '');
+  expect(await repairing).toEqual(DONE);
+  expect(holders(api)).toEqual(['']);
 });
 
 test('a step that was interrupted goes on with the slot of its node, also while the policy is paused', async () => {
@@ -334,43 +292,15 @@ test('a step goes on only if the executor says that it has begun: unknown waits'
   expect(hasRun).toBe(false);
 });
 
-test('a slot is not released while the executor may still run the step', async () => {
-  const api = apiServer(1);
-  let isSettled = false;
-  let settles = 0;
-  const settle = async () => {
-    settles += 1;
-    return isSettled
-      ? { isSettled: true as const }
-      : { isSettled: false as const, why: 'somebody repairs' };
-  };
-  const outcomes: readonly [OperationResult, boolean][] = [
-    [NO_EFFECT, false],
-    [DONE, true],
-  ];
-  const left = outcomes.values();
-  const run: RunStep = async ({ onUnanswered }) => {
-    const [outcome, isAnswered] = left.next().value ?? [DONE, true];
-    if (!isAnswered) onUnanswered?.();
-    return outcome;
-  };
-  const node = fleetNode(api, 'web-1', { run, settle, slots: { unusedMs: 10 } });
-  expect(await node.step(repairStep('web-1'))).toEqual(NO_EFFECT);
-  expect(holders(api)).toEqual(['web-1']);
-  // Other nodes know of it meanwhile.
-  expect(failures(api)).toMatchObject([{ nodeName: 'web-1' }]);
-  // Another step of the node uses the slot, and does not release it either.
-  expect(await node.step(repairStep('web-1', {}, { name: 'b' }))).toEqual(DONE);
-  const before = settles;
-  await expect.poll(() => settles).toBeGreaterThan(before);
-  expect(holders(api)).toEqual(['web-1']);
-  isSettled = true;
-  await expect.poll(() => holders(api)).toEqual(['']);
-  // It is released at once again, and nobody is asked for it.
-  const asked = settles;
-  expect(await node.step(repairStep('web-1', {}, { name: 'c' }))).toEqual(DONE);
+test('a step that was interrupted goes on although another one of its node has asked before it', async () => {
+  const api = apiServer(1, { paused: true });
+  hold(api, 0, 'web-1');
+  const node = fleetNode(api, 'web-1', { run: async () => DONE, hasBegun: ['a'] });
+  const [b, a] = ['b', 'a'].map((name) => repairStep('web-1', {}, { name }));
+  if (!a || !b) throw new Error('no steps');
+  expect(await node.step(b)).toMatchObject({ notNow: { reason: 'RecoveryPaused' } });
+  expect(await node.step(a)).toEqual(DONE);
   expect(holders(api)).toEqual(['']);
-  expect(settles).toBe(asked);
 });
 
 test('a step is decided with the policy as it is then, not as it was while others waited', async () => {
@@ -383,17 +313,33 @@ test('a step is decided with the policy as it is then, not as it was while other
   expect(await node.step(other)).toEqual(DONE);
 });
 
+test('a step whose author nobody has checked is refused although another one of its node waits', async () => {
+  const api = apiServer(1, { paused: true });
+  const policy = api.objects.get(POLICY);
+  const since = { rightsEnforcedSince: '2026-01-05T11:00:00Z' };
+  api.put(POLICY, { ...policy, status: { ...(policy?.status as object), ...since } });
+  const node = fleetNode(api, 'web-1', { run: async () => DONE });
+  const step = (name: string, createdAt: string) => {
+    const { diagnosis, ...rest } = repairStep('web-1', {}, { name });
+    return node.step({ ...rest, diagnosis: { ...diagnosis, createdAt } });
+  };
+  expect(await step('new', '2026-01-05T12:00:00Z')).toMatchObject({
+    notNow: { reason: 'RecoveryPaused' },
+  });
+  expect(await step('old', '2026-01-05T10:00:00Z')).toMatchObject({ reason: 'Refused' });
+});
+
 test('a step whose turn comes after a change of the policy is decided with the new one', async () => {
   const api = apiServer(1);
   const node = fleetNode(api, 'web-1', { run: async () => DONE });
-  let isPaused = false;
-  api.onRequest = ({ method, path }) => {
-    if (method !== 'GET' || path !== LEASES || isPaused) return;
-    isPaused = true;
-    permit(api, 1, { paused: true });
+  let writes = 0;
+  api.onRequest = ({ method }) => {
+    if (method === 'PUT') writes += 1;
+    // The first takes the slot, the second releases it.
+    if (writes === 2) permit(api, 1, { paused: true });
   };
   const [first, second] = await Promise.all(
-    ['a', 'b'].map((name) => node.step(repairStep('web-1', {}, { name }))),
+    ['a', 'b'].map((name) => node.stepInTurn(repairStep('web-1', {}, { name }))),
   );
   expect(first).toEqual(DONE);
   expect(second).toMatchObject({ notNow: { reason: 'RecoveryPaused' } });
@@ -404,38 +350,6 @@ test('a failure of a node whose clock is behind is after the last reset', async 
   const node = fleetNode(api, 'web-1', { run: async () => NO_EFFECT });
   await node.step(repairStep('web-1'));
   expect(failures(api)).toMatchObject([{ time: '2099-01-01T00:00:01Z' }]);
-});
-
-test('a slot that a write without an answer takes late is released', async () => {
-  const api = apiServer(1);
-  let late: object | undefined;
-  let lists = 0;
-  api.onRequest = ({ method, path, body }) => {
-    if (method === 'GET' && path === LEASES) lists += 1;
-    if (method !== 'PUT' || late) return;
-    late = body as object;
-    throw new StoreError('ServiceUnavailable', 'no answer');
-  };
-  const node = fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs: 10 } });
-  expect(await node.step(repairStep('web-1'))).toHaveProperty('notNow');
-  // The agent has seen that it holds none.
-  const before = lists;
-  await expect.poll(() => lists).toBeGreaterThan(before + 2);
-  api.put(`${LEASES}/kubediag-recovery-0`, late ?? {});
-  expect(holders(api)).toEqual(['web-1']);
-  await expect.poll(() => holders(api)).toEqual(['']);
-});
-
-test('an agent that holds no slot looks for one once, if all its writes were answered', async () => {
-  const api = apiServer(1);
-  let lists = 0;
-  api.onRequest = ({ method, path }) => {
-    if (method === 'GET' && path === LEASES) lists += 1;
-  };
-  fleetNode(api, 'web-1', { run: async () => DONE, slots: { unusedMs: 5 } });
-  await expect.poll(() => lists).toBe(2);
-  await sleep(50);
-  expect(lists).toBe(2);
 });
 
 test('a step after a lost slot gets one of its own, which is renewed', async () => {
@@ -452,7 +366,7 @@ test('a step after a lost slot gets one of its own, which is renewed', async () 
   hold(api, 0, 'web-9');
   await expect.poll(() => stops[0]?.aborted).toBe(true);
   hold(api, 0, '');
-  const second = node.step(repairStep('web-1', {}, { name: 'b' }));
+  const second = node.stepInTurn(repairStep('web-1', {}, { name: 'b' }));
   gates[0]?.end(DONE);
   await first;
   await gates[1]?.begun;

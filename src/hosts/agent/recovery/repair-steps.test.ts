@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { observedPolicy, recoveryPolicy, slotLeases } from '../../../../test/recovery-objects.ts';
 import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { FAULT, fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
+import { apiServer, failures, holders } from '../../../../test/synthetic-slots.ts';
 import type { RecoveryMode } from '../../../pipeline/api/recovery-mode.ts';
 import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
-import type { StepToRun } from '../../../pipeline/steps/step-to-run.ts';
+import type { RunStep, StepToRun } from '../../../pipeline/steps/step-to-run.ts';
 import type { StepEnd } from './recovery-slots.ts';
 import { repairSteps } from './repair-steps.ts';
 
@@ -170,17 +171,20 @@ test('a step whose run throws releases its slot', async () => {
   expect(api.objects.get(path)).toMatchObject({ spec: { holderIdentity: '' } });
 });
 
-test('a repair that gives no answer counts as failed, unless its agent stops', async () => {
-  for (const isStopping of [false, true]) {
+test.each(['agent stops', 'Diagnosis is cancelled', 'executor does not come back'])(
+  'a repair that gives no answer counts as failed, unless the agent stops: the %s',
+  async (why) => {
     const ends: StepEnd[] = [];
-    const stop = new AbortController();
+    const [shutdown, cancel] = [new AbortController(), new AbortController()];
+    const stop = AbortSignal.any([shutdown.signal, cancel.signal]);
     const policy = policyIn({ metadata: { generation: 1 }, spec: {}, status: {} });
     if (policy.state !== 'usable') throw new Error(policy.why);
     const end = async (ending: StepEnd) => void ends.push(ending);
     const turn = { lease: 'kubediag-recovery-0', lost: new AbortController().signal, end };
     const run = repairSteps(
       async ({ onUnanswered }) => {
-        if (isStopping) stop.abort();
+        if (why === 'agent stops') shutdown.abort();
+        if (why === 'Diagnosis is cancelled') cancel.abort();
         onUnanswered?.();
         return { succeeded: false, message: 'no answer' };
       },
@@ -188,15 +192,28 @@ test('a repair that gives no answer counts as failed, unless its agent stops', a
         slots: { begin: async () => ({ policy, turn }) },
         repairs: async () => new Map([['/processor/someRecover', FAULT]]),
         earlierActionsFor: async () => ({ isKnown: false, why: 'it is silent' }),
+        shutdown: shutdown.signal,
       },
     );
-    await run({ ...repairStep('web-1'), stop: stop.signal });
+    await run({ ...repairStep('web-1'), stop });
     const failure = { nodeName: 'web-1', diagnosis: 'default/web' };
+    const counts = why !== 'agent stops';
     expect(ends).toMatchObject([
-      { isAnswered: false, hasSucceeded: false, ...(isStopping ? {} : { failure }) },
+      { isAnswered: false, hasSucceeded: false, ...(counts ? { failure } : {}) },
     ]);
-    expect(ends[0]?.failure === undefined).toBe(isStopping);
-  }
+    expect(ends[0]?.failure !== undefined).toBe(counts);
+  },
+);
+
+test('a plan whose record has a failed action is no success: the slot waits for the journal', async () => {
+  const api = apiServer(1);
+  const record = { actions: [{ kind: 'unmount', state: 'failed' as const }] };
+  const run: RunStep = async () => ({ planned: [], record });
+  const settle = async () => ({ isSettled: false as const, why: 'it acts' });
+  const node = fleetNode(api, 'web-1', { run, settle });
+  expect(await node.step(repairStep('web-1'))).toHaveProperty('planned');
+  expect(holders(api)).toEqual(['web-1']);
+  expect(failures(api)).toHaveLength(1);
 });
 
 test('a Diagnosis that is older than the check of its author is refused', async () => {
@@ -212,4 +229,31 @@ test('a Diagnosis that is older than the check of its author is refused', async 
     message: expect.stringMatching(/^refused: The Diagnosis was created before .*create it again$/),
   });
   expect((await outcomeOf(created(since), { since })).outcome).toEqual(DONE);
+});
+
+test('a step waits for an executor that has not connected: an earlier attempt may have acted', async () => {
+  let runs = 0;
+  const run = async () => {
+    runs += 1;
+    return DONE;
+  };
+  const node = fleetNode(new SyntheticApiServer(), 'web-1', { run, hasExecutor: false });
+  const waits = { notNow: { reason: 'ExecutorMissing', name: '' }, againMs: expect.any(Number) };
+  expect(await node.step(repairStep('web-1'))).toEqual(waits);
+  expect(runs).toBe(0);
+});
+
+test('a repair that no executor got waits too, and its slot stays until the journal is settled', async () => {
+  const api = apiServer(1);
+  const run: RunStep = async ({ onNotSent }) => {
+    onNotSent?.();
+    return { succeeded: false, message: 'no executor' };
+  };
+  const settle = async () => ({ isSettled: false as const, why: 'no executor' });
+  const node = fleetNode(api, 'web-1', { run, settle });
+  expect(await node.step(repairStep('web-1'))).toMatchObject({
+    notNow: { reason: 'ExecutorMissing' },
+  });
+  expect(holders(api)).toEqual(['web-1']);
+  expect(failures(api)).toEqual([]);
 });

@@ -4,24 +4,34 @@ import type { Executor } from '../../../pipeline/channel/executor.ts';
 import { whyRefused } from '../../../pipeline/recovery/decide-recovery.ts';
 import { failureTime } from '../../../pipeline/recovery/failures.ts';
 import { modeFor } from '../../../pipeline/recovery/mode-for.ts';
-import { failedWith, refusedWith } from '../../../pipeline/steps/operation-result.ts';
+import { refusedWith } from '../../../pipeline/steps/operation-result.ts';
 import { mayAct } from '../../../pipeline/steps/plan.ts';
 import { isOwnPath } from '../../../pipeline/steps/run-server.ts';
-import {
-  type RunStep,
-  type RunStepWhenDue,
-  type StepOutcome,
-  type StepToRun,
-  stopWithin,
+import type {
+  RunStep,
+  RunStepWhenDue,
+  StepDelay,
+  StepOutcome,
+  StepToRun,
 } from '../../../pipeline/steps/step-to-run.ts';
+import { EXECUTOR_AGAIN_MS } from './limits.ts';
 import type { Permission, RecoverySlots } from './recovery-slots.ts';
 
 export interface RepairStepsOptions {
   readonly slots: Pick<RecoverySlots, 'begin'>;
-  readonly repairs: Executor['repairs'];
+  /** The faults that steps repair, by the path of their processor. Undefined while no executor has connected. */
+  readonly repairs: () => Promise<Awaited<ReturnType<Executor['repairs']>> | undefined>;
   readonly earlierActionsFor: Executor['earlierActionsFor'];
+  /** This agent stops: its next one goes on with the steps. */
+  readonly shutdown: AbortSignal;
   readonly now?: () => Date;
 }
+
+/** An earlier attempt of the step may have acted, so it does not fail without a record of that. */
+const EXECUTOR_MISSING: StepDelay = {
+  notNow: { reason: 'ExecutorMissing', name: '' },
+  againMs: EXECUTOR_AGAIN_MS,
+};
 
 /**
  * Runs the steps that repair this node as far as the RecoveryPolicy permits it, and only while the node holds a
@@ -29,14 +39,16 @@ export interface RepairStepsOptions {
  */
 export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepWhenDue {
   return async (step) => {
-    const fault = await faultOf(step, options.repairs);
+    const { processor } = step;
+    if (processor.way !== 'http' || !isOwnPath(processor)) return run(step);
+    const repairs = await options.repairs();
+    if (!repairs) return EXECUTOR_MISSING;
+    const fault = repairs.get(pathOf(processor));
     if (fault === undefined) return run(step);
-    if (typeof fault !== 'string') return failedWith(fault.why);
     const { spec, status } = step.diagnosis;
     if (spec.dryRun || spec.recovery === 'Never') return run(step);
     const permission = await options.slots.begin({
       createdAt: step.diagnosis.createdAt,
-      stop: step.stop,
       needsSlot: (seen) =>
         mayAct({ ...spec, recovery: modeFor(seen.spec, fault, spec.recovery) }, status),
       hasBegun: async () => {
@@ -67,47 +79,32 @@ async function repaired(
   run: RunStep,
   step: StepToRun,
   { policy, turn }: Required<Permission>,
-  { now = () => new Date() }: RepairStepsOptions,
-): Promise<StepOutcome> {
+  { shutdown, now = () => new Date() }: RepairStepsOptions,
+): Promise<StepOutcome | StepDelay> {
   let outcome: StepOutcome | undefined;
+  let isSent = true;
   let isAnswered = true;
+  const onNotSent = () => {
+    isSent = false;
+  };
   const onUnanswered = () => {
     isAnswered = false;
   };
   try {
     await step.onBegun?.({ reason: 'RecoveryBegun', name: turn.lease });
     const stop = AbortSignal.any([step.stop, turn.lost]);
-    outcome = await run({ ...step, stop, onUnanswered });
-    return outcome;
+    outcome = await run({ ...step, stop, onNotSent, onUnanswered });
+    return isSent ? outcome : EXECUTOR_MISSING;
   } finally {
-    const hasSucceeded = outcome !== undefined && ('planned' in outcome || outcome.succeeded);
+    const hasFailedOne = hasFailedAction(outcome);
+    const hasSucceeded =
+      outcome !== undefined && !hasFailedOne && ('planned' in outcome || outcome.succeeded);
     // A step without an answer may have failed.
-    const hasFailed = hasFailedAction(outcome) || (!isAnswered && !step.stop.aborted);
+    const hasFailed = hasFailedOne || (!isAnswered && !shutdown.aborted);
     const time = failureTime(now(), policy.spec);
     const failure = hasFailed ? failureOf(step, time) : undefined;
     await turn.end({ failure, isAnswered, hasSucceeded });
   }
-}
-
-/** The fault that a step repairs; undefined if it repairs none, or why nobody knows. */
-async function faultOf(
-  { processor, restMs, stop }: StepToRun,
-  repairs: Executor['repairs'],
-): Promise<string | { readonly why: string } | undefined> {
-  if (processor.way !== 'http' || !isOwnPath(processor)) return undefined;
-  const ending = stopWithin(patienceMs(processor, restMs), stop);
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const onEnd = () => resolve(undefined);
-  ending.addEventListener('abort', onEnd);
-  if (ending.aborted) onEnd();
-  const known = await Promise.race([repairs(), promise]);
-  ending.removeEventListener('abort', onEnd);
-  if (!known) return { why: 'the executor of this node has not connected: look at its log' };
-  return known.get(pathOf(processor));
-}
-
-function patienceMs({ timeoutSeconds }: Processor, restMs: number): number {
-  return Math.min(timeoutSeconds * 1_000, restMs);
 }
 
 // /processor/subpathRemountRecover?x=1

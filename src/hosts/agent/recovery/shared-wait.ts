@@ -1,4 +1,8 @@
-import { type NotPermitted, whyRefused } from '../../../pipeline/recovery/decide-recovery.ts';
+import {
+  decideRecovery,
+  type NotPermitted,
+  whyRefused,
+} from '../../../pipeline/recovery/decide-recovery.ts';
 import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import { nextAskMs } from './ask-again.ts';
@@ -7,25 +11,35 @@ import { ASK_FORGET_MS } from './limits.ts';
 interface Wait {
   /** With which it was decided. */
   readonly policy: SeenPolicy;
-  readonly delay: StepDelay;
+  readonly why: NotPermitted;
+  readonly until: number;
+}
+
+interface WaitingStep {
+  readonly createdAt?: string | undefined;
+  readonly needsSlot: (policy: SeenPolicy & { readonly state: 'usable' }) => boolean;
 }
 
 /** The waiting steps of a node share one request: until it is repeated, each gets the same answer. */
 export class SharedWait {
   readonly #askAgainMs: typeof nextAskMs;
-  #last: (Omit<Wait, 'delay'> & { readonly why: NotPermitted; readonly until: number }) | undefined;
+  #last: Wait | undefined;
   #asked = { count: 0, at: 0 };
 
   constructor(askAgainMs = nextAskMs) {
     this.#askAgainMs = askAgainMs;
   }
 
-  /** Undefined when it is time to ask again. */
-  current(): Wait | undefined {
+  /** Undefined if a step has to ask for itself. */
+  current({ createdAt, needsSlot }: WaitingStep, now: Date): StepDelay | undefined {
     const leftMs = (this.#last?.until ?? 0) - performance.now();
     if (!this.#last || leftMs <= 0) return undefined;
     const { policy, why } = this.#last;
-    return { policy, delay: delayFor(why, leftMs) };
+    // Its own author may be one whom nobody has checked: it is refused, and does not wait with the others.
+    const own = decideRecovery({ policy, slotFailures: [], createdAt, now });
+    const isRefused = !own.permitted && whyRefused(own) !== undefined;
+    const isAlike = policy.state === 'unusable' || needsSlot(policy);
+    return isAlike && !isRefused ? delayFor(why, leftMs) : undefined;
   }
 
   begin(

@@ -8,6 +8,7 @@ import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names
 import type { FailedRecovery } from '../../../pipeline/api/recovery-policy.ts';
 import type { KubeClient } from '../../../pipeline/kube/kube-client.ts';
 import { Lease } from '../../../pipeline/kube/lease.ts';
+import { LEASE_MS } from '../../../pipeline/kube/limits.ts';
 import { listPages } from '../../../pipeline/kube/list-pages.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { failuresIn, withFailures } from '../../../pipeline/recovery/failures.ts';
@@ -51,11 +52,23 @@ export class SlotLeases {
 
   async list(): Promise<readonly SlotLease[]> {
     const { client, namespace } = this.#options;
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
-    const { items } = await listPages(client, path, { labelSelector: SLOT_LABEL });
+    const { items } = await listPages(client, leasesOf(namespace), { labelSelector: SLOT_LABEL });
     const slots: SlotLease[] = [];
     for await (const item of items) slots.push(...slotIn(item));
     return slots.toSorted((left, right) => left.number - right.number);
+  }
+
+  /** Adds failures to a free Lease, if nobody has written it since it was read. */
+  async addFailures({ name, object }: SlotLease, more: readonly FailedRecovery[]): Promise<void> {
+    const { client, namespace } = this.#options;
+    const before = textAt(fieldAt(object, 'metadata', 'annotations'), FAILURES_ANNOTATION);
+    const annotations = { [FAILURES_ANNOTATION]: withFailures(before, more) };
+    const resourceVersion = textAt(object, 'metadata', 'resourceVersion');
+    await client.request({
+      ...{ method: 'PATCH', contentType: 'application/merge-patch+json', timeoutMs: LEASE_MS },
+      path: `${leasesOf(namespace)}/${name}`,
+      body: { metadata: { resourceVersion, annotations } },
+    });
   }
 
   /** With the failures that its next write adds. */
@@ -74,6 +87,10 @@ export class SlotLeases {
       },
     });
   }
+}
+
+function leasesOf(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 }
 
 function slotIn(object: unknown): readonly SlotLease[] {
