@@ -61,7 +61,7 @@ export function decideParent(seen: SeenParent): ParentDecision {
   const { phase = '', startTime } = status;
   if (hasEnded(phase)) {
     // Its deadline has passed, or an earlier controller had no time for it.
-    return goOn(status, { change: changesOf(seen, { isStopping: true }) });
+    return goOn(status, { change: changesOf(seen, true) });
   }
   const deadlineMs = deadlineOf(spec, status);
   const isLate = deadlineMs !== undefined && now.getTime() >= deadlineMs;
@@ -83,7 +83,7 @@ export function decideParent(seen: SeenParent): ParentDecision {
     return goOn(endedParent(counted, spec, now));
   }
   const isStopping = spec.cancel === true || isLate;
-  const change = changesOf(seen, { isStopping });
+  const change = changesOf(seen, isStopping);
   if (isLate) return goOn(late({ ...seen, status: counted }), { change });
   const mayCreate = !isStopping && spec.suspend !== true;
   return goOn(counted, {
@@ -153,13 +153,9 @@ export function deletedText(name: string): string {
   return `its Diagnosis ${name} was deleted before the end`;
 }
 
-function changesOf(
-  { spec, status, nodes }: SeenParent,
-  { isStopping }: { readonly isStopping: boolean },
-): readonly ChildChange[] {
-  const deadlineMs = deadlineOf(spec, status);
+function changesOf({ spec, nodes }: SeenParent, isStopping: boolean): readonly ChildChange[] {
   return nodes.flatMap(({ child }) => {
-    const patch = child && childPatch(child, spec, { isStopping, deadlineMs });
+    const patch = child && childPatch(child, spec, isStopping);
     return child && patch ? [{ child, spec: patch }] : [];
   });
 }

@@ -178,13 +178,13 @@ class FanOut {
     names: readonly string[],
     memory: ParentMemory,
   ): Promise<void> {
-    const { store, stop, now } = this.#context;
+    const { store, stop } = this.#context;
     await mapAtOnce(names, REQUESTS_AT_ONCE, async (nodeName) => {
       // The status of this second is due, and other parents wait for their turn.
       if (this.#pace.pausedMs > 0 || performance.now() >= memory.nextMs) return;
       await this.#pace.turn(stop);
       if (stop.aborted) return;
-      const child = childOf(object, nodeName, now());
+      const child = childOf(object, nodeName);
       const answer = await answerOf(store.create(child));
       if (answer.ok) memory.createdAtMs.set(nodeName, performance.now());
       else if (answer.error.reason === 'AlreadyExists') {

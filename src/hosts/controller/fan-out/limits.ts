@@ -26,9 +26,6 @@ export const NODE_NAMES_CHARACTERS_MAX = 256 * 1024;
 /** A watch usually shows a new object within milliseconds. */
 export const UNSEEN_MS = 10_000;
 
-/** Two clocks may differ by so much before a deadline that was passed on counts as another one. */
-export const DEADLINE_SLACK_MS = 2_000;
-
 /** A name of a label in Kubernetes. */
 export const LABEL_CHARACTERS_MAX = 63;
 
