@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { textAt } from '../../../lib/std/json.ts';
@@ -44,6 +45,20 @@ test('an agent is lost, and returns', async () => {
   controller.lease('web-1');
   await expect.poll(() => reasonsOf(controller), POLL).toBe('Running AgentReturned=False');
   expect(controller.api.writes).toHaveLength(2);
+});
+
+test('a change of the leader does not bring a lost agent back, its next renewal does', async () => {
+  const reported = [{ type: 'AgentLost', status: 'True', reason: 'AgentLost' }];
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.lease('web-1');
+    each.diagnosis('d', NODE, { ...RUNNING, conditions: reported });
+  });
+  // Longer than a sweep.
+  await sleep(2_500);
+  expect(controller.api.writes).toEqual([]);
+  controller.lease('web-1');
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Running AgentReturned=False');
 });
 
 test.each([

@@ -68,7 +68,11 @@ class LostWatch {
     const seen = {
       nodeMissingMs: this.#nodesMissing.since(nodeName, nodes.get(nodeName) !== undefined),
       lease: lease
-        ? { durationMs: lease.durationSeconds * 1_000, unchangedMs: nowMs - lease.seenAtMs }
+        ? {
+            durationMs: lease.durationSeconds * 1_000,
+            unchangedMs: nowMs - lease.seenAtMs,
+            isRenewed: lease.isRenewed,
+          }
         : { missingMs: missingMs ?? 0 },
     };
     const times = { arrivalMs: arrivalMs ?? ARRIVAL_MS, lostEndMs: lostEndMs ?? LOST_END_MS };
