@@ -227,6 +227,19 @@ test('a new leader knows which Diagnoses were deleted, and creates the others', 
   expect(creations(controller)).toBe(1);
 });
 
+test('a selector that only the API server refuses ends the Diagnosis with its words', async () => {
+  const controller = controllerOf();
+  controller.api.onRequest = ({ path }) => {
+    if (path === '/api/v1/pods') throw new StoreError('BadRequest', 'unable to parse requirement');
+  };
+  controller.diagnosis('all', { targetSelector: { podSelector: { matchLabels: { app: 'web' } } } });
+  await begun(controller);
+  const message = expect.stringContaining('podSelector: unable to parse requirement');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ phase: 'Failed', conditions: [{ reason: 'NoNodeSelected', message }] });
+});
+
 test('passes cancel on, also after its own end', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });

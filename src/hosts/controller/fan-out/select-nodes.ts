@@ -9,6 +9,7 @@ import {
 import type { PodReference } from '../../../pipeline/api/named-pod.ts';
 import { listPages } from '../../../pipeline/kube/list-pages.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { Selected } from './decide-parent.ts';
 import { NODE_NAMES_CHARACTERS_MAX, NODES_SELECTED_MAX, REQUESTS_AT_ONCE } from './limits.ts';
@@ -24,19 +25,26 @@ export async function selectNodes(selector: TargetSelector, cluster: Cluster): P
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = selector;
   const labels = nodeSelector ?? (nodeNames.length === 0 ? podSelector : undefined);
   const problem = labels && selectorProblem(labels);
-  if (problem !== undefined) {
-    const field = nodeSelector ? 'nodeSelector' : 'podSelector';
-    return { nodeNames: [], missing: [], problem: `spec.targetSelector.${field}: ${problem}` };
-  }
+  if (problem !== undefined) return refused(nodeSelector ? 'nodeSelector' : 'podSelector', problem);
   if (nodeSelector) return selectedOf(labelled(nodeSelector, cluster), cluster);
   if (nodeNames.length > 0) return selectedOf(nodeNames.map(asNode), cluster);
-  if (podSelector) return selectedOf(await nodesOfPods(podSelector, cluster), cluster);
+  if (podSelector) {
+    const pods = await answerOf(nodesOfPods(podSelector, cluster));
+    if (pods.ok) return selectedOf(pods.value, cluster);
+    // The API server has rules for selectors that we do not know.
+    if (pods.error.reason !== 'BadRequest') throw pods.error;
+    return refused('podSelector', pods.error.message);
+  }
   if (podReferences.length > 0) {
     const read = (pod: PodReference) => nodeOfPod(pod, cluster);
     return selectedOf(await mapAtOnce(podReferences, REQUESTS_AT_ONCE, read), cluster);
   }
   const empty = 'it has no selector; an empty nodeSelector ({}) selects all nodes';
   return { nodeNames: [], missing: [], problem: empty };
+}
+
+function refused(field: 'nodeSelector' | 'podSelector', why: string): Selected {
+  return { nodeNames: [], missing: [], problem: `spec.targetSelector.${field}: ${why}` };
 }
 
 /** Each node once, in the order of the names. */
