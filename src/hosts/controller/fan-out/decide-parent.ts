@@ -5,6 +5,7 @@ import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { nodeOutcome } from '../../../pipeline/graph/result-of-nodes.ts';
 import type { DiagnosisDigest } from '../digests.ts';
 import { childPatch, deadlineOf } from './child-diagnosis.ts';
+import { UNSEEN_MS } from './limits.ts';
 import { endedParent, type FailedNode, type NodeState, withNodes } from './parent-status.ts';
 
 /** A selected node and its Diagnosis, as far as this controller knows. */
@@ -61,7 +62,8 @@ export function decideParent(seen: SeenParent): ParentDecision {
   const { phase = '', startTime } = status;
   if (hasEnded(phase)) {
     // Its deadline has passed, or an earlier controller had no time for it.
-    return goOn(status, { change: changesOf(seen, true) });
+    const change = changesOf(seen, true);
+    return goOn(status, { change, againMs: change.length > 0 ? UNSEEN_MS : undefined });
   }
   const deadlineMs = deadlineOf(spec, status);
   const isLate = deadlineMs !== undefined && now.getTime() >= deadlineMs;
@@ -84,12 +86,14 @@ export function decideParent(seen: SeenParent): ParentDecision {
   }
   const isStopping = spec.cancel === true || isLate;
   const change = changesOf(seen, isStopping);
-  if (isLate) return goOn(late({ ...seen, status: counted }), { change });
+  if (isLate) return goOn(late({ ...seen, status: counted }), { change, againMs: UNSEEN_MS });
   const mayCreate = !isStopping && spec.suspend !== true;
+  const leftMs = deadlineMs === undefined ? Infinity : deadlineMs - now.getTime();
+  const againMs = Math.min(leftMs, change.length > 0 ? UNSEEN_MS : Infinity);
   return goOn(counted, {
     create: mayCreate ? nodes.filter((each) => !each.isCreated).map(({ name }) => name) : [],
     change,
-    againMs: deadlineMs === undefined ? undefined : deadlineMs - now.getTime(),
+    againMs: Number.isFinite(againMs) ? againMs : undefined,
   });
 }
 

@@ -250,6 +250,28 @@ test('passes cancel on, also after its own end', async () => {
   expect(controller.stored('all')?.status).toMatchObject({ result: 'Error', progress: '0/3' });
 });
 
+test('a child that cannot be changed holds back no other one, and not the status', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  let refusals = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'PATCH' || !path.endsWith(child('a'))) return;
+    refusals += 1;
+    throw new StoreError('Forbidden', 'no changes on Fridays');
+  };
+  controller.change('all', { spec: { cancel: true } });
+  await expect.poll(() => controller.stored(child('c'))?.spec.cancel, POLL).toBe(true);
+  end(controller, 'b');
+  end(controller, 'c');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { succeeded: 2 } });
+  expect(refusals).toBe(1);
+  expect(controller.messages.join()).toContain('no changes on Fridays');
+});
+
 test('a deadline that is extended at the last moment ends nothing', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });

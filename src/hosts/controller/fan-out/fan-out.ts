@@ -153,19 +153,19 @@ class FanOut {
         return { againMs: SELECT_AGAIN_MS, saved: await this.#save(object, status, memory) };
       return { againMs: 'now', saved: await this.#save(object, next, memory) };
     }
-    const { create, againMs } = decision;
+    const { create } = decision;
     await this.#create(object, create.slice(0, CHILDREN_PER_SECOND), memory);
     const after = create.length > 0 ? await decide() : decision;
     if (after.kind === 'select') return { againMs: 'now', saved: object };
-    const { change } = after;
+    const { change, againMs } = after;
     const saved = await this.#save(object, after.status, memory);
     // Another writer may just have extended the deadline.
     if (!saved) return { againMs: 'now', saved };
-    const failure = await this.#change(change.slice(0, CHILDREN_PER_SECOND));
-    if (failure) throw failure;
+    const due = memory.dueChanges(change);
+    await this.#change(due.slice(0, CHILDREN_PER_SECOND), memory);
     // The first states follow one another at once; from then on the status has its interval.
     if (againMs === 0) return { againMs: 'now', saved };
-    const left = create.length > CHILDREN_PER_SECOND || change.length > CHILDREN_PER_SECOND;
+    const left = create.length > CHILDREN_PER_SECOND || due.length > CHILDREN_PER_SECOND;
     const isUnfinished = left || after.create.length > 0;
     if (isUnfinished && !stop.aborted) return { againMs: Math.max(this.#pace.pausedMs, 1), saved };
     const isUnseen = memory.createdAtMs.size > 0 && create.length > 0;
@@ -226,11 +226,13 @@ class FanOut {
     memory.failures.set(nodeName, cutSentence(why, MESSAGE_CHARACTERS_MAX));
   }
 
-  /** The first error, when all others are changed. */
-  async #change(changes: readonly ChildChange[]): Promise<StoreError | undefined> {
-    const { client, stop } = this.#context;
-    const errors = await mapAtOnce(changes, REQUESTS_AT_ONCE, async ({ child, spec }) => {
+  async #change(changes: readonly ChildChange[], memory: ParentMemory): Promise<void> {
+    const { client, stop, onMessage } = this.#context;
+    await mapAtOnce(changes, REQUESTS_AT_ONCE, async (change) => {
       await this.#pace.turn(stop);
+      if (stop.aborted) return;
+      memory.noteSent(change);
+      const { child, spec } = change;
       const { namespace, name, uid, resourceVersion } = child;
       const path = `/apis/${API_VERSION}/namespaces/${namespace}/${KIND_NAMES.Diagnosis.plural}/${name}`;
       const contentType = 'application/merge-patch+json';
@@ -238,9 +240,9 @@ class FanOut {
       const answer = await answerOf(client.request({ method: 'PATCH', path, contentType, body }));
       // It is gone, or was changed meanwhile: the watch shows it, and brings the parent here again.
       const isOther = !answer.ok && ['NotFound', 'Conflict'].includes(answer.error.reason);
-      return answer.ok || isOther ? undefined : answer.error;
+      if (answer.ok || isOther) return;
+      onMessage(`Diagnosis ${namespace}/${name}: not changed: ${answer.error.message}`);
     });
-    return errors.find((error) => error !== undefined);
   }
 
   /** The object with this status; undefined if another writer was faster, or it is gone. */
