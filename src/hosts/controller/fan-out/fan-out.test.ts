@@ -166,6 +166,29 @@ test('a lost answer, and a server that asks to wait, create no second Diagnosis'
   expect(lost.size).toBe(0);
 });
 
+test('a namespace whose writes fail holds back no other namespace', async () => {
+  const controller = controllerOf();
+  const elsewhere = AT.replace('/default/', '/broken/');
+  controller.api.put(`${elsewhere}/all`, {
+    ...{ apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis' },
+    metadata: { name: 'all', namespace: 'broken', uid: 'broken', generation: 1 },
+    spec: { operationSet: 'set', ...SPEC },
+  });
+  let refusals = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'POST' || path !== elsewhere) return;
+    refusals += 1;
+    throw new StoreError('ServiceUnavailable', 'failed calling webhook', 300_000);
+  };
+  await begun(controller);
+  await expect.poll(() => refusals, POLL).toBeGreaterThan(0);
+  controller.diagnosis('all', SPEC);
+  await expect
+    .poll(() => controller.stored('all')?.status, { ...POLL, timeout: 5_000 })
+    .toMatchObject({ nodes: { created: 3, waiting: 3 } });
+  expect(refusals).toBeLessThanOrEqual(NODES.length);
+});
+
 test('a Diagnosis that the server refuses fails its node with the reason', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', SPEC);

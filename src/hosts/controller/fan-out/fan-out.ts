@@ -167,10 +167,17 @@ class FanOut {
     if (againMs === 0) return { againMs: 'now', saved };
     const left = create.length > CHILDREN_PER_SECOND || due.length > CHILDREN_PER_SECOND;
     const isUnfinished = left || after.create.length > 0;
-    if (isUnfinished && !stop.aborted) return { againMs: Math.max(this.#pace.pausedMs, 1), saved };
+    if (isUnfinished && !stop.aborted) {
+      const pausedMs = Math.max(this.#pausedMs(memory), 1);
+      return { againMs: Math.min(pausedMs, againMs ?? Infinity), saved };
+    }
     const isUnseen = memory.createdAtMs.size > 0 && create.length > 0;
     const times = [...(againMs === undefined ? [] : [againMs]), ...(isUnseen ? [UNSEEN_MS] : [])];
     return { againMs: times.length === 0 ? undefined : Math.min(...times) + 1, saved };
+  }
+
+  #pausedMs(memory: ParentMemory): number {
+    return Math.max(this.#pace.pausedMs, memory.pausedMs);
   }
 
   async #create(
@@ -181,12 +188,12 @@ class FanOut {
     const { store, stop } = this.#context;
     await mapAtOnce(names, REQUESTS_AT_ONCE, async (nodeName) => {
       // The status of this second is due, and other parents wait for their turn.
-      if (this.#pace.pausedMs > 0 || performance.now() >= memory.nextMs) return;
+      if (this.#pausedMs(memory) > 0 || performance.now() >= memory.nextMs) return;
       await this.#pace.turn(stop);
       if (stop.aborted) return;
       const child = childOf(object, nodeName);
       const answer = await answerOf(store.create(child));
-      if (answer.ok) memory.createdAtMs.set(nodeName, performance.now());
+      if (answer.ok) memory.noteCreated(nodeName);
       else if (answer.error.reason === 'AlreadyExists') {
         await this.#takeOver(object, child.metadata.name, nodeName, memory);
       } else this.#refused(answer.error, object, nodeName, memory);
@@ -206,7 +213,7 @@ class FanOut {
     if (!answer.ok || !answer.value) return;
     const { operationSet } = spec as DiagnosisSpec;
     if (isChildOf(diagnosisDigest(answer.value), { uid, operationSet }, nodeName)) {
-      memory.createdAtMs.set(nodeName, performance.now());
+      memory.noteCreated(nodeName);
     } else memory.failures.set(nodeName, foreignText(name));
   }
 
@@ -218,8 +225,13 @@ class FanOut {
     memory: ParentMemory,
   ): void {
     this.#context.onMessage(`Diagnosis ${namespace}/${name}, node ${nodeName}: ${error.message}`);
-    if (isTemporary(error) || error.reason === 'Conflict' || memory.mayGetRight(error)) {
+    if (error.reason === 'TooManyRequests') {
       this.#pace.pauseFor(error.retryAfterMs ?? PAUSE_MS);
+      return;
+    }
+    // It may be an error of one namespace, such as a webhook that does not answer.
+    if (isTemporary(error) || error.reason === 'Conflict' || memory.mayGetRight(error)) {
+      memory.pause(error.retryAfterMs);
       return;
     }
     const why = `its Diagnosis could not be created: ${error.message}`;

@@ -5,8 +5,9 @@
 export const CHILDREN_PER_SECOND = 100;
 export const REQUESTS_AT_ONCE = 8;
 
-/** Without a time from a server that refuses, creation pauses for so long. */
+/** Without a time from a server that refuses, creation pauses for so long: first and at most. */
 export const PAUSE_MS = 1_000;
+export const PAUSE_MAX_MS = 60_000;
 
 /** At most one write of the status of a parent in this time: people read it, and it may be large. */
 export const STATUS_MS = 1_000;

@@ -7,7 +7,7 @@ import type { ControllerContext } from '../controller-context.ts';
 import { type DiagnosisDigest, diagnosisDigest } from '../digests.ts';
 import { childName, isChildOf } from './child-diagnosis.ts';
 import { type ChildChange, deletedText, type SeenNode } from './decide-parent.ts';
-import { REQUESTS_AT_ONCE, UNSEEN_MS } from './limits.ts';
+import { PAUSE_MAX_MS, PAUSE_MS, REQUESTS_AT_ONCE, UNSEEN_MS } from './limits.ts';
 
 /**
  * What this process knows of the children of one parent and the watch does not show: those it has just
@@ -27,6 +27,8 @@ export class ParentMemory {
   /** The version of the last status that this process wrote. */
   writtenVersion = '';
   #lacksRightAtMs: number | undefined;
+  #pauseMs = 0;
+  #pausedUntilMs = 0;
 
   constructor({ metadata, status }: Pick<StoredObject, 'metadata' | 'status'>) {
     this.uid = metadata.uid;
@@ -44,6 +46,23 @@ export class ParentMemory {
     const name = this.#childNames.get(nodeName) ?? childName(parent, nodeName);
     this.#childNames.set(nodeName, name);
     return name;
+  }
+
+  /** How long no Diagnosis is created for this parent. */
+  get pausedMs(): number {
+    return Math.max(this.#pausedUntilMs - performance.now(), 0);
+  }
+
+  /** Longer each time, until a Diagnosis is created. The requests of one moment are refused together. */
+  pause(retryAfterMs = 0): void {
+    if (this.pausedMs > 0) return;
+    this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, PAUSE_MS), PAUSE_MAX_MS);
+    this.#pausedUntilMs = performance.now() + Math.max(this.#pauseMs, retryAfterMs);
+  }
+
+  noteCreated(nodeName: string): void {
+    this.createdAtMs.set(nodeName, performance.now());
+    this.#pauseMs = 0;
   }
 
   noteSent(change: ChildChange): void {
