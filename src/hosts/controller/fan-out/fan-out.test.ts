@@ -263,6 +263,19 @@ test('a selector that only the API server refuses ends the Diagnosis with its wo
     .toMatchObject({ phase: 'Failed', conditions: [{ reason: 'NoNodeSelected', message }] });
 });
 
+test('a spec that is too large for the number of its copies creates none', async () => {
+  const controller = controllerOf();
+  for (let at = 0; at < 100; at += 1) controller.node(`n-${at}`);
+  const parameters = { list: 'x'.repeat(700_000) };
+  controller.diagnosis('all', { targetSelector: { nodeSelector: {} }, parameters });
+  await begun(controller);
+  const message = expect.stringMatching(/103 nodes, .* spec of 700\d{3} bytes; .* spec.parameters/);
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ phase: 'Failed', conditions: [{ reason: 'TooManyNodes', message }] });
+  expect(creations(controller)).toBe(0);
+});
+
 test('passes cancel on, also after its own end', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });

@@ -147,7 +147,7 @@ class FanOut {
       });
     const decision = await decide();
     if (decision.kind === 'select') {
-      const selected = await selectNodes(spec.targetSelector ?? {}, this.#context);
+      const selected = await selectNodes(spec, this.#context);
       const next = decideSelected({ status, now: now(), arrivalMs }, selected);
       if (!next)
         return { againMs: SELECT_AGAIN_MS, saved: await this.#save(object, status, memory) };

@@ -24,6 +24,9 @@ export const NODES_SELECTED_MAX = 5_000;
 /** All names of a status.nodeNames: it is written again with every change. Usual names have 30 characters. */
 export const NODE_NAMES_CHARACTERS_MAX = 256 * 1024;
 
+/** The specs of all children of one parent: etcd has 2 GiB for the cluster by default. */
+export const CHILD_SPECS_BYTES_MAX = 64 * 1024 * 1024;
+
 /** A watch usually shows a new object within milliseconds. */
 export const UNSEEN_MS = 10_000;
 

@@ -1,5 +1,6 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
+import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
 import type { LabelSelector, TargetSelector } from '../../../pipeline/api/fields.ts';
 import {
   matchesLabels,
@@ -12,7 +13,12 @@ import { objectAt } from '../../../pipeline/kube/objects.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { Selected } from './decide-parent.ts';
-import { NODE_NAMES_CHARACTERS_MAX, NODES_SELECTED_MAX, REQUESTS_AT_ONCE } from './limits.ts';
+import {
+  CHILD_SPECS_BYTES_MAX,
+  NODE_NAMES_CHARACTERS_MAX,
+  NODES_SELECTED_MAX,
+  REQUESTS_AT_ONCE,
+} from './limits.ts';
 import type { FailedNode } from './parent-status.ts';
 
 type Cluster = Pick<ControllerContext, 'client' | 'nodes'>;
@@ -20,8 +26,21 @@ type Cluster = Pick<ControllerContext, 'client' | 'nodes'>;
 /** A node by its name, or why there is none. */
 type Found = { readonly nodeName: string } | { readonly missing: FailedNode };
 
-/** The nodes that a selector selects now. Pods are read for it and not remembered. */
-export async function selectNodes(selector: TargetSelector, cluster: Cluster): Promise<Selected> {
+/** The nodes that a Diagnosis selects now. Pods are read for it and not remembered. */
+export async function selectNodes(
+  { targetSelector = {}, ...childSpec }: DiagnosisSpec,
+  cluster: Cluster,
+): Promise<Selected> {
+  const selected = await selectedBy(targetSelector, cluster);
+  const bytes = Buffer.byteLength(JSON.stringify(childSpec));
+  const count = selected.nodeNames.length;
+  if (bytes * count <= CHILD_SPECS_BYTES_MAX) return selected;
+  const copies = `${count} nodes, each with a copy of this spec of ${bytes} bytes`;
+  const problem = `${copies}; possible are together ${CHILD_SPECS_BYTES_MAX} bytes: make spec.parameters smaller`;
+  return { nodeNames: [], missing: [], problem, isTooMany: true };
+}
+
+async function selectedBy(selector: TargetSelector, cluster: Cluster): Promise<Selected> {
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = selector;
   const labels = nodeSelector ?? (nodeNames.length === 0 ? podSelector : undefined);
   const problem = labels && selectorProblem(labels);
