@@ -34,12 +34,15 @@ interface Given {
   readonly policy?: object;
   /** Of the RecoveryPolicy; by default its rights are enforced. */
   readonly conditions?: readonly object[];
+  /** Of the Diagnosis, before that of the step. */
+  readonly lost?: readonly object[];
   readonly results?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, object>>;
 }
 
 /** A Diagnosis on node web-3 whose agent has come to a step of the controller. */
-async function cluster({ operation, spec, policy = {}, results, objects = {}, ...given }: Given) {
+async function cluster(given: Given) {
+  const { operation, spec, policy = {}, results, objects = {}, lost = [], ...rest } = given;
   const controller = new SyntheticController();
   started = controller;
   const { api } = controller;
@@ -54,11 +57,13 @@ async function cluster({ operation, spec, policy = {}, results, objects = {}, ..
     ...{ apiVersion: API_VERSION, kind: 'OperationSet', metadata: { name: 'set', uid: 's' } },
     spec: { adjacencyList: graphOf(operation) },
   });
-  const observed = { ...recoveryPolicy(policy), status: { ...observedPolicy(1, 1), ...given } };
+  const observed = { ...recoveryPolicy(policy), status: { ...observedPolicy(1, 1), ...rest } };
   api.put(`${OURS}/recoverypolicies/default`, observed);
   api.put(NODE, { metadata: { name: 'web-3', uid: 'n' }, spec: {} });
   for (const [at, object] of Object.entries(objects)) api.put(at, object);
-  const status = { ...due(operation), ...(results ? { operationResults: results } : {}) };
+  const waiting = due(operation);
+  const conditions = [...lost, ...waiting.conditions];
+  const status = { ...waiting, conditions, ...(results ? { operationResults: results } : {}) };
   controller.diagnosis('web', { nodeName: 'web-3', ...spec }, status);
   await controller.start();
   void steps(controller.context);
@@ -92,6 +97,13 @@ describe('node-cordon', () => {
     expect(controller.api.objects.get(NODE)).toMatchObject({ metadata: { annotations } });
     const events = [...controller.api.objects].filter(([path]) => path.includes('/events/'));
     expect(events).toMatchObject([[expect.any(String), { reason: 'Cordoned' }]]);
+  });
+
+  test('does not say that a lost agent has returned', async () => {
+    const lost = { type: 'AgentLost', status: 'True', reason: 'AgentLost' };
+    const controller = await cluster({ operation, lost: [lost] });
+    const conditions = expect.arrayContaining([expect.objectContaining(lost)]);
+    expect(await ended(controller)).toMatchObject({ phase: 'Succeeded', conditions });
   });
 
   test('of an attempt whose result was not stored counts as its own', async () => {
