@@ -1,3 +1,6 @@
+/** Without a success for so long, a Diagnosis makes space for others: the errors may be of its namespace alone. */
+export const WRITE_MS = 60_000;
+
 /** After an error of the API server that was not temporary. */
 export const STEP_RETRY_MS = 30_000;
 

@@ -7,6 +7,7 @@ import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import { adjacencyHash } from '../../../pipeline/graph/adjacency-hash.ts';
 import { CONTROLLER_STEPS } from '../../../pipeline/steps/controller-steps.ts';
 import { POD_DETAIL } from '../../../pipeline/steps/pod-collectors.ts';
+import { StoreError } from '../../../pipeline/store/store-error.ts';
 import { steps } from './steps.ts';
 
 const OURS = `/apis/${API_VERSION}`;
@@ -34,6 +35,7 @@ interface Given {
   readonly policy?: object;
   /** Of the RecoveryPolicy; by default its rights are enforced. */
   readonly conditions?: readonly object[];
+  readonly isStarted?: boolean;
   /** Of the Diagnosis, before that of the step. */
   readonly lost?: readonly object[];
   readonly results?: Readonly<Record<string, string>>;
@@ -42,7 +44,8 @@ interface Given {
 
 /** A Diagnosis on node web-3 whose agent has come to a step of the controller. */
 async function cluster(given: Given) {
-  const { operation, spec, policy = {}, results, objects = {}, lost = [], ...rest } = given;
+  const { operation, spec, policy = {}, results, objects = {}, lost = [], ...more } = given;
+  const { isStarted = true, ...rest } = more;
   const controller = new SyntheticController();
   started = controller;
   const { api } = controller;
@@ -65,6 +68,7 @@ async function cluster(given: Given) {
   const conditions = [...lost, ...waiting.conditions];
   const status = { ...waiting, conditions, ...(results ? { operationResults: results } : {}) };
   controller.diagnosis('web', { nodeName: 'web-3', ...spec }, status);
+  if (!isStarted) return controller;
   await controller.start();
   void steps(controller.context);
   return controller;
@@ -110,6 +114,13 @@ describe('node-cordon', () => {
     const metadata = { name: 'web-3', annotations: { [CORDONED_BY]: 'default/web uid-of-web' } };
     const objects = { [NODE]: { metadata, spec: { unschedulable: true } } };
     const controller = await cluster({ operation, objects });
+    expect(await ended(controller)).toMatchObject({ actions: [{ state: 'done' }] });
+    expect(controller.api.writes).not.toContain(`PATCH ${NODE}`);
+  });
+
+  test('of an attempt whose result was not stored is not repeated after kubectl uncordon', async () => {
+    const metadata = { name: 'web-3', annotations: { [CORDONED_BY]: 'default/web uid-of-web' } };
+    const controller = await cluster({ operation, objects: { [NODE]: { metadata, spec: {} } } });
     expect(await ended(controller)).toMatchObject({ actions: [{ state: 'done' }] });
     expect(controller.api.writes).not.toContain(`PATCH ${NODE}`);
   });
@@ -323,6 +334,23 @@ describe('statefulset-stuck', () => {
     expect(status).not.toHaveProperty('actions');
     expect(controller.api.objects.get(POD)?.metadata).toMatchObject(live ? { uid: 'newer' } : {});
   });
+});
+
+test('Diagnoses whose status cannot be written hold back no other one', async () => {
+  const { operation } = nodeCordon;
+  const controller = await cluster({ operation, isStarted: false });
+  for (let at = 0; at < 8; at += 1) {
+    controller.diagnosis(`a-${at}`, { nodeName: 'web-3' }, due(operation));
+  }
+  controller.api.onRequest = ({ method, path }) => {
+    const isRefused = method === 'PUT' && path.includes('/a-');
+    if (isRefused) throw new StoreError('ServiceUnavailable', 'failed calling webhook');
+  };
+  controller.diagnosis('last', { nodeName: 'web-3' }, due(operation));
+  await controller.start();
+  void steps(controller.context, { writeMs: 500 });
+  const status = () => controller.stored('last')?.status;
+  await expect.poll(status, { timeout: 15_000 }).toMatchObject({ phase: 'Succeeded' });
 });
 
 test('a step of an agent is left to the agent', async () => {
