@@ -89,6 +89,33 @@ test.each([
   expect(reasonsOf(controller)).toBe('Running');
 });
 
+test('while the watch shows no renewals, one read of the Lease is enough for all Diagnoses', async () => {
+  const names = Array.from({ length: 20 }, (_, at) => `d-${at}`);
+  const controller = new SyntheticController({ arrivalMs: 0 });
+  started.push(controller);
+  controller.node('web-1');
+  controller.lease('web-1', 0.1);
+  for (const name of names) controller.diagnosis(name, NODE, RUNNING);
+  const { api } = controller;
+  const watch = api.watch.bind(api);
+  api.watch = (path, query, stop) => {
+    return watch(path.endsWith('/leases') ? '/silent' : path, query, stop);
+  };
+  await controller.start();
+  controller.lease('web-1');
+  const reads: string[] = [];
+  api.onRequest = ({ method, path }) => {
+    if (method === 'GET') reads.push(path);
+  };
+  void lost(controller.context);
+  // Two sweeps and more.
+  await sleep(5_000);
+  // Eight Diagnoses are worked on at once, and each of these is read, too.
+  expect(reads.length).toBeGreaterThan(0);
+  expect(reads.length).toBeLessThanOrEqual(16);
+  expect(api.writes).toEqual([]);
+});
+
 test('a lost agent that does not return ends its Diagnoses, with an Event', async () => {
   const controller = await controllerWith(
     (each) => {
