@@ -14,6 +14,7 @@ import type { ControllerContext } from '../controller-context.ts';
 import type { DiagnosisDigest } from '../digests.ts';
 import { openQueue } from '../open-queue.ts';
 import { STEP_RETRY_MS, WRITE_MS } from './limits.ts';
+import { withPolicyWait } from './policy-wait.ts';
 import { runStepFor } from './run-step.ts';
 
 const { type: WAITING } = CONDITION_REASONS.ControllerStepDue;
@@ -51,12 +52,16 @@ function isDue({ isDeleted, phase, trueConditions }: DiagnosisDigest): boolean {
 function driverContext(context: ControllerContext): DriverContext {
   const { store, stop, now, onMessage } = context;
   const builtIns = builtInsOf(context);
+  const runStep = runStepFor(context);
   return {
     store,
     lookup: storeLookup(store, async () => builtIns, {
       isHere: (address, port) => port === AGENT_PORT && isLoopback(address),
     }),
-    runStep: runStepFor(context),
+    runStep: async (step) => {
+      const outcome = await runStep(step);
+      return 'notNow' in outcome ? withPolicyWait(outcome, step.diagnosis.status, now()) : outcome;
+    },
     runsHere: (processor) => controllerStepOf(processor) !== undefined,
     largeResults: {
       store: async () => ({ ok: false, why: 'they are too large for the controller' }),
