@@ -211,6 +211,15 @@ test.each<[string, number | undefined, Partial<DiagnosisDigest>, object | undefi
   expect(decision).toMatchObject({ change: patch === undefined ? [] : [{ spec: patch }] });
 });
 
+test('comes again soon while the watch does not show a child, which may be deleted unseen', () => {
+  const unseen = { name: 'a', childName: childName(PARENT, 'a'), isCreated: true };
+  const decide = (...nodes: readonly SeenNode[]) =>
+    decideParent({ spec: SPEC, status: begun('a', 'b'), nodes, now: NOW });
+  expect(decide(unseen, node('b:Running'))).toMatchObject({ create: [], againMs: 10_000 });
+  const taken = { ...unseen, failure: 'the name is taken' };
+  expect(decide(taken, node('b:Running'))).toMatchObject({ againMs: undefined });
+});
+
 test('starts, then selects, and waits for a minute while nothing is selected', () => {
   const start = decideParent({ spec: SPEC, status: {}, nodes: [], now: NOW });
   const status = { phase: 'Pending', startTime: '2026-03-01T12:00:10Z' } as const;

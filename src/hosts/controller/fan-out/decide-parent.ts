@@ -89,7 +89,10 @@ export function decideParent(seen: SeenParent): ParentDecision {
   if (isLate) return goOn(late({ ...seen, status: counted }), { change, againMs: UNSEEN_MS });
   const mayCreate = !isStopping && spec.suspend !== true;
   const leftMs = deadlineMs === undefined ? Infinity : deadlineMs - now.getTime();
-  const againMs = Math.min(leftMs, change.length > 0 ? UNSEEN_MS : Infinity);
+  const isUnseen = nodes.some(
+    (each) => each.isCreated && !each.child && each.failure === undefined,
+  );
+  const againMs = Math.min(leftMs, change.length > 0 || isUnseen ? UNSEEN_MS : Infinity);
   return goOn(counted, {
     create: mayCreate ? nodes.filter((each) => !each.isCreated).map(({ name }) => name) : [],
     change,

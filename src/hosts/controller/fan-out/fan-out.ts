@@ -22,7 +22,6 @@ import {
   REQUESTS_AT_ONCE,
   SELECT_AGAIN_MS,
   STATUS_MS,
-  UNSEEN_MS,
 } from './limits.ts';
 import { Pace } from './pace.ts';
 import { foreignText, ParentMemory, seenNodes } from './seen-nodes.ts';
@@ -165,15 +164,12 @@ class FanOut {
     await this.#change(due.slice(0, CHILDREN_PER_SECOND), memory);
     // The first states follow one another at once; from then on the status has its interval.
     if (againMs === 0) return { againMs: 'now', saved };
-    const left = create.length > CHILDREN_PER_SECOND || due.length > CHILDREN_PER_SECOND;
-    const isUnfinished = left || after.create.length > 0;
+    const isUnfinished = after.create.length > 0 || due.length > CHILDREN_PER_SECOND;
     if (isUnfinished && !stop.aborted) {
       const pausedMs = Math.max(this.#pausedMs(memory), 1);
       return { againMs: Math.min(pausedMs, againMs ?? Infinity), saved };
     }
-    const isUnseen = memory.createdAtMs.size > 0 && create.length > 0;
-    const times = [...(againMs === undefined ? [] : [againMs]), ...(isUnseen ? [UNSEEN_MS] : [])];
-    return { againMs: times.length === 0 ? undefined : Math.min(...times) + 1, saved };
+    return { againMs: againMs === undefined ? undefined : againMs + 1, saved };
   }
 
   #pausedMs(memory: ParentMemory): number {
