@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { textAt } from '../../../lib/std/json.ts';
@@ -274,6 +275,21 @@ test('a spec that is too large for the number of its copies creates none', async
     .poll(() => controller.stored('all')?.status, POLL)
     .toMatchObject({ phase: 'Failed', conditions: [{ reason: 'TooManyNodes', message }] });
   expect(creations(controller)).toBe(0);
+});
+
+test('a parent that others change all the time is not read again at once each time', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  let writes = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'PUT' || !path.endsWith('/all/status')) return;
+    writes += 1;
+    throw new StoreError('Conflict', 'another writer was faster');
+  };
+  await begun(controller);
+  await expect.poll(() => writes, POLL).toBeGreaterThan(0);
+  await sleep(500);
+  expect(writes).toBeLessThanOrEqual(3);
 });
 
 test('passes cancel on, also after its own end', async () => {

@@ -17,6 +17,7 @@ import { childOf, isChildOf, isParent } from './child-diagnosis.ts';
 import { type ChildChange, decideParent, decideSelected, deletedText } from './decide-parent.ts';
 import {
   CHILDREN_PER_SECOND,
+  CONFLICTS_MAX,
   PARENTS_AT_ONCE,
   PAUSE_MS,
   REQUESTS_AT_ONCE,
@@ -96,10 +97,13 @@ class FanOut {
     }
     const { memory } = found;
     memory.nextMs = performance.now() + STATUS_MS;
+    let conflicts = 0;
     for (let object = found.object; ; ) {
       const { againMs, saved } = await this.#goOn(object, memory);
       if (!saved) {
         // Another writer was faster.
+        conflicts += 1;
+        if (conflicts === CONFLICTS_MAX) return STATUS_MS;
         const again = await store.get(keyOf(object));
         if (again?.metadata.uid !== memory.uid) return 0;
         object = again;

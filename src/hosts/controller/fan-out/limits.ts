@@ -12,6 +12,9 @@ export const PAUSE_MAX_MS = 60_000;
 /** At most one write of the status of a parent in this time: people read it, and it may be large. */
 export const STATUS_MS = 1_000;
 
+/** Conflicts of one parent in a row: another writer that goes on has the next second for itself. */
+export const CONFLICTS_MAX = 3;
+
 /** Parents that are worked on at once: they share the rate above, and each gets its part of every second. */
 export const PARENTS_AT_ONCE = 16;
 
