@@ -137,6 +137,24 @@ it('lets nobody change what a Diagnosis is about, but stop it, approve it and se
   expect(await patch({ cancel: true })).toMatchObject({ code: 0 });
 });
 
+it('lets nobody turn a Diagnosis of many nodes into one of a single node', async () => {
+  const many = { operationSet: 'a', targetSelector: { nodeNames: ['a', 'b'] } };
+  const patched = async (name: string, given: object, nodeName: string) => {
+    await cluster.apply({ ...fixture('Diagnosis', given), metadata: { name } });
+    const text = JSON.stringify({ spec: { nodeName } });
+    return cluster.run(['kubectl', 'patch', 'diag', name, '--type=merge', `--patch=${text}`]);
+  };
+  const { stderr } = await patched('many', many, 'a');
+  expect(stderr).toContain(
+    'nodeName cannot be added to a Diagnosis with targetSelector: create another Diagnosis with nodeName',
+  );
+  expect(await patched('many-emptied', many, '')).toMatchObject({ code: 0 });
+  expect(await patched('one', { ...many, nodeName: 'a' }, 'a')).toMatchObject({ code: 0 });
+  // The controller sets the node of the pod.
+  const podReference = { namespace: 'default', name: 'web-0' };
+  expect(await patched('pod', { ...many, podReference }, 'a')).toMatchObject({ code: 0 });
+});
+
 it('is structural, has no warning, and describes every field', async () => {
   // Every warning of the API server would be on the error output.
   const apply = ['kubectl', 'apply', '--server-side', '--force-conflicts', `--filename=${CRDS}`];

@@ -138,6 +138,8 @@ export interface LeaseDigest {
   readonly acquireTime: string | undefined;
   /** This version, on our own clock (`performance.now`): clocks of other machines may be wrong. */
   readonly seenAtMs: number;
+  /** This process has seen an earlier version: the Lease of a dead agent is new to a new leader, too. */
+  readonly isRenewed: boolean;
 }
 
 export function leaseDigest(object: unknown, before?: LeaseDigest): LeaseDigest {
@@ -157,5 +159,6 @@ export function leaseDigest(object: unknown, before?: LeaseDigest): LeaseDigest 
     durationSeconds: numberAt(object, 'spec', 'leaseDurationSeconds') ?? 0,
     acquireTime: textAt(object, 'spec', 'acquireTime'),
     seenAtMs: performance.now(),
+    isRenewed: before !== undefined,
   };
 }

@@ -99,6 +99,12 @@ export const diagnosisSpec = ruled(
       what: 'nodeName cannot be changed once it is set',
       fix: 'create another Diagnosis',
     },
+    // An agent would run the graph in the Diagnosis of all nodes, and nobody would count these any more.
+    {
+      cel: "!has(self.targetSelector) || has(self.podReference) || !has(self.nodeName) || self.nodeName == '' || (has(oldSelf.nodeName) && self.nodeName == oldSelf.nodeName)",
+      what: 'nodeName cannot be added to a Diagnosis with targetSelector',
+      fix: 'create another Diagnosis with nodeName',
+    },
   ],
 );
 

@@ -28,12 +28,24 @@ test.each([
   expect(matchesLabels(selector, {})).toBe(none);
 });
 
+test('accepts the longest names', () => {
+  const prefix = [63, 63, 63, 61].map((length) => 'p'.repeat(length)).join('.');
+  const matchLabels = { [`${prefix}/${'t'.repeat(63)}`]: 'w'.repeat(63) };
+  expect(selectorProblem({ matchLabels })).toBeUndefined();
+});
+
 test.each([
   [expression('In'), 'operator In of tier needs values'],
   [expression('Exists', 'a'), 'operator Exists of tier has no values'],
   [expression('NotIn', 'a,b'), '"a,b" is not a valid value of label tier'],
   [{ matchLabels: { tier: 'web)' } }, '"web)" is not a valid value of label tier'],
   [{ matchLabels: { 'a=b': '' } }, '"a=b" is not a valid key of a label'],
+  [
+    { matchLabels: { tier: 'w'.repeat(64) } },
+    `"${'w'.repeat(64)}" is not a valid value of label tier`,
+  ],
+  [{ matchLabels: { ['t'.repeat(64)]: '' } }, `"${'t'.repeat(64)}" is not a valid key of a label`],
+  [{ matchLabels: { 'a..b/tier': '' } }, '"a..b/tier" is not a valid key of a label'],
 ])('refuses %j', (selector, why) => {
   expect(selectorProblem(selector)).toBe(why);
 });

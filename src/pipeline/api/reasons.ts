@@ -130,7 +130,8 @@ export const CONDITION_REASONS = {
   TooManyNodes: {
     type: 'Failed',
     message: 'spec.targetSelector selects too many nodes: NAME',
-    means: 'A status could not list so many nodes. Narrower selectors divide them.',
+    means:
+      'A status could not list so many nodes, or the copies of a large spec would fill etcd. Narrower selectors divide them.',
   },
   NodesFailed: {
     type: 'Failed',

@@ -195,7 +195,10 @@ class Drive {
       const againAt = now.getTime() + JOURNAL_RETRY_MS;
       return { kind: 'waits', why: 'the journal of the node', againAt, ...ending };
     }
-    const status = withoutLost(listed.status, ending.spec.nodeName ?? '', now);
+    // Only the process with the journal of the node can say that the agent is back.
+    const isAgent = this.#context.earlierActionsFor !== undefined;
+    const nodeName = ending.spec.nodeName ?? '';
+    const status = isAgent ? withoutLost(listed.status, nodeName, now) : listed.status;
     return { kind: 'ended', ...ending, status };
   }
 

@@ -5,8 +5,6 @@ import type { StoredObject } from '../../../pipeline/store/store.ts';
 import { diagnosisDigest } from '../digests.ts';
 import { childName, childOf, isChildOf, isParent } from './child-diagnosis.ts';
 
-const NOW = new Date('2026-03-01T12:00:10Z');
-
 function parent(spec: Partial<DiagnosisSpec>, name = 'all'): StoredObject {
   return {
     apiVersion: 'diagnosis.kubediag.org/v1',
@@ -34,15 +32,15 @@ test('a child has the spec of its parent, without what is of the parent only', (
     suspend: false,
     cancel: false,
   } as const;
-  const child = childOf(parent(given), 'web-3', NOW);
+  const child = childOf(parent(given), 'web-3');
   expect(child.spec).toEqual({
     operationSet: 'set',
     nodeName: 'web-3',
     parameters: { path: '/data' },
     recovery: 'Approval',
     suspend: false,
-    // Ten of them have passed.
-    deadlineSeconds: 50,
+    // Counted from its own start, by the clock of its node.
+    deadlineSeconds: 60,
   });
   expect(child.metadata).toMatchObject({
     namespace: 'shop',
@@ -56,12 +54,10 @@ test('a child has the spec of its parent, without what is of the parent only', (
 
 test('the child of a single pod is about this pod', () => {
   const podReferences = [{ namespace: 'shop', name: 'web-0' }];
-  const one = childOf(parent({ targetSelector: { podReferences } }), 'web-3', NOW);
+  const one = childOf(parent({ targetSelector: { podReferences } }), 'web-3');
   expect(one.spec).toMatchObject({ podReference: podReferences[0] });
   const two = { podReferences: [...podReferences, { namespace: 'shop', name: 'web-1' }] };
-  expect(childOf(parent({ targetSelector: two }), 'web-3', NOW).spec).not.toHaveProperty(
-    'podReference',
-  );
+  expect(childOf(parent({ targetSelector: two }), 'web-3').spec).not.toHaveProperty('podReference');
 });
 
 test.each([
@@ -71,7 +67,7 @@ test.each([
   ['as long as a name', 'a'.repeat(253)],
   ['cut after a dot', `${'a'.repeat(241)}.${'b'.repeat(11)}`],
 ])('a name that is %s gives a valid child', (_, name) => {
-  const child = childOf(parent({}, name), 'web-3', NOW);
+  const child = childOf(parent({}, name), 'web-3');
   expect(checkResource(child).problems).toEqual([]);
   const label = child.metadata.labels?.['diagnosis.kubediag.org/parent'] ?? '';
   expect(label).toMatch(/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/);
@@ -86,7 +82,7 @@ test('names follow from parent and node', () => {
   expect(new Set(names).size).toBe(5_000);
 });
 
-const owned = childOf(parent({}), 'web-3', NOW);
+const owned = childOf(parent({}), 'web-3');
 const [owner] = owned.metadata.ownerReferences ?? [];
 
 test.each([

@@ -4,11 +4,11 @@ import { PARENT_LABEL, PARENT_NAME_LABEL } from '../../../pipeline/api/cluster-n
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
-import { NAME_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from '../../../pipeline/api/limits.ts';
+import { NAME_CHARACTERS_MAX } from '../../../pipeline/api/limits.ts';
 import { namedPod } from '../../../pipeline/api/named-pod.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
 import type { DiagnosisDigest } from '../digests.ts';
-import { DEADLINE_SLACK_MS, HASH_DIGITS, LABEL_CHARACTERS_MAX } from './limits.ts';
+import { HASH_DIGITS, LABEL_CHARACTERS_MAX } from './limits.ts';
 
 /** Whether it names nodes for Diagnoses of their own. A single target is more precise, and wins. */
 export function isParent(
@@ -32,11 +32,7 @@ export function childName(
 }
 
 /** The Diagnosis of one node. It needs an approval of its own, and goes with its parent. */
-export function childOf(
-  { metadata, spec: parentSpec, status }: StoredObject,
-  nodeName: string,
-  now: Date,
-): NewObject {
+export function childOf({ metadata, spec: parentSpec }: StoredObject, nodeName: string): NewObject {
   const { namespace = '', name, uid } = metadata;
   const given = parentSpec as DiagnosisSpec;
   const pod = namedPod(given);
@@ -45,11 +41,8 @@ export function childOf(
     ttlSecondsAfterFinished: __,
     approvedPlan: ___,
     cancel: ____,
-    deadlineSeconds: _____,
     ...spec
   } = given;
-  const deadlineMs = deadlineOf(given, status ?? {});
-  const leftMs = deadlineMs === undefined ? undefined : deadlineMs - now.getTime();
   return {
     apiVersion: API_VERSION,
     kind: 'Diagnosis',
@@ -68,12 +61,7 @@ export function childOf(
         },
       ],
     },
-    spec: defined({
-      ...spec,
-      nodeName,
-      podReference: pod,
-      deadlineSeconds: leftMs === undefined ? undefined : secondsOf(leftMs),
-    }),
+    spec: defined({ ...spec, nodeName, podReference: pod }),
   };
 }
 
@@ -101,40 +89,19 @@ export function deadlineOf(
 export function childPatch(
   child: DiagnosisDigest,
   spec: DiagnosisSpec,
-  {
-    isStopping,
-    deadlineMs,
-  }: { readonly isStopping: boolean; readonly deadlineMs: number | undefined },
+  isStopping: boolean,
 ): Readonly<Record<string, unknown>> | undefined {
   if (hasEnded(child.phase) || child.isDeleted) return undefined;
   if (isStopping) return child.isCancelled ? undefined : { cancel: true };
-  const suspend = spec.suspend === true;
+  const { suspend = false, deadlineSeconds } = spec;
   const patch = {
     ...(child.isSuspended === suspend ? {} : { suspend }),
-    ...deadlinePatch(child, deadlineMs),
+    // In seconds and not as a time: the clocks of nodes differ. When the parent ends, its children are cancelled.
+    ...(child.deadlineSeconds === deadlineSeconds
+      ? {}
+      : { deadlineSeconds: deadlineSeconds ?? null }),
   };
   return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-/**
- * The deadline of a child counts from its own start. One that is a little later than that of its parent
- * stays: when the parent ends, its children are cancelled.
- */
-function deadlinePatch(child: DiagnosisDigest, deadlineMs: number | undefined): object {
-  const { deadlineSeconds, startTime, createdTime } = child;
-  if (deadlineMs === undefined)
-    return deadlineSeconds === undefined ? {} : { deadlineSeconds: null };
-  const begunMs = Date.parse(startTime ?? createdTime);
-  const wanted = { deadlineSeconds: secondsOf(deadlineMs - begunMs) };
-  if (deadlineSeconds === undefined) return wanted;
-  const laterMs = begunMs + deadlineSeconds * 1_000 - deadlineMs;
-  const waitedMs = begunMs - Date.parse(createdTime);
-  const isNear = laterMs >= -DEADLINE_SLACK_MS && laterMs <= waitedMs + DEADLINE_SLACK_MS;
-  return isNear ? {} : wanted;
-}
-
-function secondsOf(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms / 1_000), 1), TIMEOUT_SECONDS_MAX);
 }
 
 /** A value of a label is shorter than a name may be. */

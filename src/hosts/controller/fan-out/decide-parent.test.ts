@@ -189,26 +189,35 @@ test('ends at its deadline although a child does not, and cancels it', () => {
 test.each<[string, number | undefined, Partial<DiagnosisDigest>, object | undefined]>([
   ['is the same', 60, { deadlineSeconds: 60 }, undefined],
   [
-    'is the same for one that started late',
+    'is the same for a node whose clock is behind',
     60,
-    { startTime: '2026-03-01T12:00:09Z', deadlineSeconds: 60 },
+    { startTime: '2026-03-01T11:00:00Z', deadlineSeconds: 60 },
     undefined,
+  ],
+  [
+    'was extended on a node whose clock is ahead',
+    120,
+    { startTime: '2026-03-01T13:00:00Z', deadlineSeconds: 60 },
+    { deadlineSeconds: 120 },
   ],
   ['was extended', 120, { deadlineSeconds: 60 }, { deadlineSeconds: 120 }],
   ['was shortened', 30, { deadlineSeconds: 60 }, { deadlineSeconds: 30 }],
   ['was added', 60, {}, { deadlineSeconds: 60 }],
   ['was removed', undefined, { deadlineSeconds: 60 }, { deadlineSeconds: null }],
-  [
-    'counts from the start of the child',
-    60,
-    { startTime: '2026-03-01T12:00:08Z' },
-    { deadlineSeconds: 52 },
-  ],
 ])('passes a deadline on that %s', (_, deadlineSeconds, more, patch) => {
   const spec = deadlineSeconds === undefined ? SPEC : { ...SPEC, deadlineSeconds };
   const nodes = [node('a:Running', more)];
   const decision = decideParent({ spec, status: begun('a'), nodes, now: NOW });
   expect(decision).toMatchObject({ change: patch === undefined ? [] : [{ spec: patch }] });
+});
+
+test('comes again soon while the watch does not show a child, which may be deleted unseen', () => {
+  const unseen = { name: 'a', childName: childName(PARENT, 'a'), isCreated: true };
+  const decide = (...nodes: readonly SeenNode[]) =>
+    decideParent({ spec: SPEC, status: begun('a', 'b'), nodes, now: NOW });
+  expect(decide(unseen, node('b:Running'))).toMatchObject({ create: [], againMs: 10_000 });
+  const taken = { ...unseen, failure: 'the name is taken' };
+  expect(decide(taken, node('b:Running'))).toMatchObject({ againMs: undefined });
 });
 
 test('starts, then selects, and waits for a minute while nothing is selected', () => {

@@ -5,6 +5,7 @@ import { ARRIVAL_MS } from '../../../pipeline/graph/limits.ts';
 import { nodeOutcome } from '../../../pipeline/graph/result-of-nodes.ts';
 import type { DiagnosisDigest } from '../digests.ts';
 import { childPatch, deadlineOf } from './child-diagnosis.ts';
+import { UNSEEN_MS } from './limits.ts';
 import { endedParent, type FailedNode, type NodeState, withNodes } from './parent-status.ts';
 
 /** A selected node and its Diagnosis, as far as this controller knows. */
@@ -61,7 +62,8 @@ export function decideParent(seen: SeenParent): ParentDecision {
   const { phase = '', startTime } = status;
   if (hasEnded(phase)) {
     // Its deadline has passed, or an earlier controller had no time for it.
-    return goOn(status, { change: changesOf(seen, { isStopping: true }) });
+    const change = changesOf(seen, true);
+    return goOn(status, { change, againMs: change.length > 0 ? UNSEEN_MS : undefined });
   }
   const deadlineMs = deadlineOf(spec, status);
   const isLate = deadlineMs !== undefined && now.getTime() >= deadlineMs;
@@ -83,13 +85,18 @@ export function decideParent(seen: SeenParent): ParentDecision {
     return goOn(endedParent(counted, spec, now));
   }
   const isStopping = spec.cancel === true || isLate;
-  const change = changesOf(seen, { isStopping });
-  if (isLate) return goOn(late({ ...seen, status: counted }), { change });
+  const change = changesOf(seen, isStopping);
+  if (isLate) return goOn(late({ ...seen, status: counted }), { change, againMs: UNSEEN_MS });
   const mayCreate = !isStopping && spec.suspend !== true;
+  const leftMs = deadlineMs === undefined ? Infinity : deadlineMs - now.getTime();
+  const isUnseen = nodes.some(
+    (each) => each.isCreated && !each.child && each.failure === undefined,
+  );
+  const againMs = Math.min(leftMs, change.length > 0 || isUnseen ? UNSEEN_MS : Infinity);
   return goOn(counted, {
     create: mayCreate ? nodes.filter((each) => !each.isCreated).map(({ name }) => name) : [],
     change,
-    againMs: deadlineMs === undefined ? undefined : deadlineMs - now.getTime(),
+    againMs: Number.isFinite(againMs) ? againMs : undefined,
   });
 }
 
@@ -155,13 +162,9 @@ export function deletedText(name: string): string {
   return `Diagnosis ${name} was deleted before it ended`;
 }
 
-function changesOf(
-  { spec, status, nodes }: SeenParent,
-  { isStopping }: { readonly isStopping: boolean },
-): readonly ChildChange[] {
-  const deadlineMs = deadlineOf(spec, status);
+function changesOf({ spec, nodes }: SeenParent, isStopping: boolean): readonly ChildChange[] {
   return nodes.flatMap(({ child }) => {
-    const patch = child && childPatch(child, spec, { isStopping, deadlineMs });
+    const patch = child && childPatch(child, spec, isStopping);
     return child && patch ? [{ child, spec: patch }] : [];
   });
 }

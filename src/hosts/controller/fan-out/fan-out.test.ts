@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { observedPolicy, recoveryPolicy } from '../../../../test/recovery-objects.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
@@ -173,6 +174,29 @@ test('a lost answer, and a server that asks to wait, create no second Diagnosis'
   expect(lost.size).toBe(0);
 });
 
+test('a namespace whose writes fail holds back no other namespace', async () => {
+  const controller = controllerOf();
+  const elsewhere = AT.replace('/default/', '/broken/');
+  controller.api.put(`${elsewhere}/all`, {
+    ...{ apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis' },
+    metadata: { name: 'all', namespace: 'broken', uid: 'broken', generation: 1 },
+    spec: { operationSet: 'set', ...SPEC },
+  });
+  let refusals = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'POST' || path !== elsewhere) return;
+    refusals += 1;
+    throw new StoreError('ServiceUnavailable', 'failed calling webhook', 300_000);
+  };
+  await begun(controller);
+  await expect.poll(() => refusals, POLL).toBeGreaterThan(0);
+  controller.diagnosis('all', SPEC);
+  await expect
+    .poll(() => controller.stored('all')?.status, { ...POLL, timeout: 5_000 })
+    .toMatchObject({ nodes: { created: 3, waiting: 3 } });
+  expect(refusals).toBeLessThanOrEqual(NODES.length);
+});
+
 test('a Diagnosis that the server refuses fails its node with the reason', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', SPEC);
@@ -234,6 +258,47 @@ test('a new leader knows which Diagnoses were deleted, and creates the others', 
   expect(creations(controller)).toBe(1);
 });
 
+test('a selector that only the API server refuses ends the Diagnosis with its words', async () => {
+  const controller = controllerOf();
+  controller.api.onRequest = ({ path }) => {
+    if (path === '/api/v1/pods') throw new StoreError('BadRequest', 'unable to parse requirement');
+  };
+  controller.diagnosis('all', { targetSelector: { podSelector: { matchLabels: { app: 'web' } } } });
+  await begun(controller);
+  const message = expect.stringContaining('podSelector: unable to parse requirement');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ phase: 'Failed', conditions: [{ reason: 'NoNodeSelected', message }] });
+});
+
+test('a spec that is too large for the number of its copies creates none', async () => {
+  const controller = controllerOf();
+  for (let at = 0; at < 100; at += 1) controller.node(`n-${at}`);
+  const parameters = { list: 'x'.repeat(700_000) };
+  controller.diagnosis('all', { targetSelector: { nodeSelector: {} }, parameters });
+  await begun(controller);
+  const message = expect.stringMatching(/103 nodes, .* spec of 700\d{3} bytes; .* spec.parameters/);
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ phase: 'Failed', conditions: [{ reason: 'TooManyNodes', message }] });
+  expect(creations(controller)).toBe(0);
+});
+
+test('a parent that others change all the time is not read again at once each time', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  let writes = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'PUT' || !path.endsWith('/all/status')) return;
+    writes += 1;
+    throw new StoreError('Conflict', 'another writer was faster');
+  };
+  await begun(controller);
+  await expect.poll(() => writes, POLL).toBeGreaterThan(0);
+  await sleep(500);
+  expect(writes).toBeLessThanOrEqual(3);
+});
+
 test('passes cancel on, also after its own end', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', { ...SPEC, deadlineSeconds: 2 });
@@ -242,6 +307,28 @@ test('passes cancel on, also after its own end', async () => {
   const cancelled = () => NODES.map((node) => controller.stored(child(node))?.spec.cancel);
   await expect.poll(cancelled, POLL).toEqual([true, true, true]);
   expect(controller.stored('all')?.status).toMatchObject({ result: 'Error', progress: '0/3' });
+});
+
+test('a child that cannot be changed holds back no other one, and not the status', async () => {
+  const controller = controllerOf();
+  controller.diagnosis('all', SPEC);
+  await begun(controller);
+  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  let refusals = 0;
+  controller.api.onRequest = ({ method, path }) => {
+    if (method !== 'PATCH' || !path.endsWith(child('a'))) return;
+    refusals += 1;
+    throw new StoreError('Forbidden', 'no changes on Fridays');
+  };
+  controller.change('all', { spec: { cancel: true } });
+  await expect.poll(() => controller.stored(child('c'))?.spec.cancel, POLL).toBe(true);
+  end(controller, 'b');
+  end(controller, 'c');
+  await expect
+    .poll(() => controller.stored('all')?.status, POLL)
+    .toMatchObject({ nodes: { succeeded: 2 } });
+  expect(refusals).toBe(1);
+  expect(controller.messages.join()).toContain('no changes on Fridays');
 });
 
 test('a deadline that is extended at the last moment ends nothing', async () => {

@@ -22,12 +22,12 @@ import { childOf, isChildOf, isParent } from './child-diagnosis.ts';
 import { type ChildChange, decideParent, decideSelected, deletedText } from './decide-parent.ts';
 import {
   CHILDREN_PER_SECOND,
+  CONFLICTS_MAX,
   PARENTS_AT_ONCE,
   PAUSE_MS,
   REQUESTS_AT_ONCE,
   SELECT_AGAIN_MS,
   STATUS_MS,
-  UNSEEN_MS,
 } from './limits.ts';
 import { Pace } from './pace.ts';
 import { foreignText, ParentMemory, seenNodes } from './seen-nodes.ts';
@@ -98,10 +98,13 @@ class FanOut {
     }
     const { memory } = found;
     memory.nextMs = performance.now() + STATUS_MS;
+    let conflicts = 0;
     for (let object = found.object; ; ) {
       const { againMs, saved } = await this.#goOn(object, memory);
       if (!saved) {
         // Another writer was faster.
+        conflicts += 1;
+        if (conflicts === CONFLICTS_MAX) return STATUS_MS;
         const again = await store.get(keyOf(object));
         if (again?.metadata.uid !== memory.uid) return 0;
         object = again;
@@ -148,32 +151,36 @@ class FanOut {
       });
     const decision = await decide();
     if (decision.kind === 'select') {
-      const selected = await selectNodes(spec.targetSelector ?? {}, this.#context);
+      const selected = await selectNodes(spec, this.#context);
       const next = decideSelected({ status, now: now(), arrivalMs }, selected);
       if (!next)
         return { againMs: SELECT_AGAIN_MS, saved: await this.#save(object, status, memory) };
       return { againMs: 'now', saved: await this.#save(object, next, memory) };
     }
-    const { create, againMs } = decision;
+    const { create } = decision;
     const refused = create.length > 0 ? await this.#unchecked(object) : undefined;
     if (refused) return { againMs: 'now', saved: await this.#save(object, refused, memory) };
     await this.#create(object, create.slice(0, CHILDREN_PER_SECOND), memory);
     const after = create.length > 0 ? await decide() : decision;
     if (after.kind === 'select') return { againMs: 'now', saved: object };
-    const { change } = after;
+    const { change, againMs } = after;
     const saved = await this.#save(object, after.status, memory);
     // Another writer may just have extended the deadline.
     if (!saved) return { againMs: 'now', saved };
-    const failure = await this.#change(change.slice(0, CHILDREN_PER_SECOND));
-    if (failure) throw failure;
+    const due = memory.dueChanges(change);
+    await this.#change(due.slice(0, CHILDREN_PER_SECOND), memory);
     // The first states follow one another at once; from then on the status has its interval.
     if (againMs === 0) return { againMs: 'now', saved };
-    const left = create.length > CHILDREN_PER_SECOND || change.length > CHILDREN_PER_SECOND;
-    const isUnfinished = left || after.create.length > 0;
-    if (isUnfinished && !stop.aborted) return { againMs: Math.max(this.#pace.pausedMs, 1), saved };
-    const isUnseen = memory.createdAtMs.size > 0 && create.length > 0;
-    const times = [...(againMs === undefined ? [] : [againMs]), ...(isUnseen ? [UNSEEN_MS] : [])];
-    return { againMs: times.length === 0 ? undefined : Math.min(...times) + 1, saved };
+    const isUnfinished = after.create.length > 0 || due.length > CHILDREN_PER_SECOND;
+    if (isUnfinished && !stop.aborted) {
+      const pausedMs = Math.max(this.#pausedMs(memory), 1);
+      return { againMs: Math.min(pausedMs, againMs ?? Infinity), saved };
+    }
+    return { againMs: againMs === undefined ? undefined : againMs + 1, saved };
+  }
+
+  #pausedMs(memory: ParentMemory): number {
+    return Math.max(this.#pace.pausedMs, memory.pausedMs);
   }
 
   /**
@@ -201,15 +208,15 @@ class FanOut {
     names: readonly string[],
     memory: ParentMemory,
   ): Promise<void> {
-    const { store, stop, now } = this.#context;
+    const { store, stop } = this.#context;
     await mapAtOnce(names, REQUESTS_AT_ONCE, async (nodeName) => {
       // The status of this second is due, and other parents wait for their turn.
-      if (this.#pace.pausedMs > 0 || performance.now() >= memory.nextMs) return;
+      if (this.#pausedMs(memory) > 0 || performance.now() >= memory.nextMs) return;
       await this.#pace.turn(stop);
       if (stop.aborted) return;
-      const child = childOf(object, nodeName, now());
+      const child = childOf(object, nodeName);
       const answer = await answerOf(store.create(child));
-      if (answer.ok) memory.createdAtMs.set(nodeName, performance.now());
+      if (answer.ok) memory.noteCreated(nodeName);
       else if (answer.error.reason === 'AlreadyExists') {
         await this.#takeOver(object, child.metadata.name, nodeName, memory);
       } else this.#refused(answer.error, object, nodeName, memory);
@@ -229,7 +236,7 @@ class FanOut {
     if (!answer.ok || !answer.value) return;
     const { operationSet } = spec as DiagnosisSpec;
     if (isChildOf(diagnosisDigest(answer.value), { uid, operationSet }, nodeName)) {
-      memory.createdAtMs.set(nodeName, performance.now());
+      memory.noteCreated(nodeName);
     } else memory.failures.set(nodeName, foreignText(name));
   }
 
@@ -241,19 +248,26 @@ class FanOut {
     memory: ParentMemory,
   ): void {
     this.#context.onMessage(`Diagnosis ${namespace}/${name}, node ${nodeName}: ${error.message}`);
-    if (isTemporary(error) || error.reason === 'Conflict' || memory.mayGetRight(error)) {
+    if (error.reason === 'TooManyRequests') {
       this.#pace.pauseFor(error.retryAfterMs ?? PAUSE_MS);
+      return;
+    }
+    // It may be an error of one namespace, such as a webhook that does not answer.
+    if (isTemporary(error) || error.reason === 'Conflict' || memory.mayGetRight(error)) {
+      memory.pause(error.retryAfterMs);
       return;
     }
     const why = `cannot create its Diagnosis: ${error.message}`;
     memory.failures.set(nodeName, cutSentence(why, MESSAGE_CHARACTERS_MAX));
   }
 
-  /** The first error, when all others are changed. */
-  async #change(changes: readonly ChildChange[]): Promise<StoreError | undefined> {
-    const { client, stop } = this.#context;
-    const errors = await mapAtOnce(changes, REQUESTS_AT_ONCE, async ({ child, spec }) => {
+  async #change(changes: readonly ChildChange[], memory: ParentMemory): Promise<void> {
+    const { client, stop, onMessage } = this.#context;
+    await mapAtOnce(changes, REQUESTS_AT_ONCE, async (change) => {
       await this.#pace.turn(stop);
+      if (stop.aborted) return;
+      memory.noteSent(change);
+      const { child, spec } = change;
       const { namespace, name, uid, resourceVersion } = child;
       const path = `/apis/${API_VERSION}/namespaces/${namespace}/${KIND_NAMES.Diagnosis.plural}/${name}`;
       const contentType = 'application/merge-patch+json';
@@ -261,9 +275,9 @@ class FanOut {
       const answer = await answerOf(client.request({ method: 'PATCH', path, contentType, body }));
       // It is gone, or was changed meanwhile: the watch shows it, and brings the parent here again.
       const isOther = !answer.ok && ['NotFound', 'Conflict'].includes(answer.error.reason);
-      return answer.ok || isOther ? undefined : answer.error;
+      if (answer.ok || isOther) return;
+      onMessage(`Diagnosis ${namespace}/${name}: not changed: ${answer.error.message}`);
     });
-    return errors.find((error) => error !== undefined);
   }
 
   /** The object with this status; undefined if another writer was faster, or it is gone. */

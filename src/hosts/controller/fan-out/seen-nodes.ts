@@ -6,8 +6,8 @@ import { lacksRight, type StoreError } from '../../../pipeline/store/store-error
 import type { ControllerContext } from '../controller-context.ts';
 import { type DiagnosisDigest, diagnosisDigest } from '../digests.ts';
 import { childName, isChildOf } from './child-diagnosis.ts';
-import { deletedText, type SeenNode } from './decide-parent.ts';
-import { REQUESTS_AT_ONCE, UNSEEN_MS } from './limits.ts';
+import { type ChildChange, deletedText, type SeenNode } from './decide-parent.ts';
+import { PAUSE_MAX_MS, PAUSE_MS, REQUESTS_AT_ONCE, UNSEEN_MS } from './limits.ts';
 
 /**
  * What this process knows of the children of one parent and the watch does not show: those it has just
@@ -19,12 +19,16 @@ export class ParentMemory {
   /** When nodes got their Diagnosis from this process, by `performance.now`. */
   readonly createdAtMs = new Map<string, number>();
   readonly failures = new Map<string, string>();
+  /** The last change of each child, by its uid. */
+  readonly #sent = new Map<string, { readonly what: string; readonly atMs: number }>();
   readonly #childNames = new Map<string, string>();
   /** When the next work may begin. */
   nextMs = 0;
   /** The version of the last status that this process wrote. */
   writtenVersion = '';
   #lacksRightAtMs: number | undefined;
+  #pauseMs = 0;
+  #pausedUntilMs = 0;
 
   constructor({ metadata, status }: Pick<StoredObject, 'metadata' | 'status'>) {
     this.uid = metadata.uid;
@@ -44,12 +48,48 @@ export class ParentMemory {
     return name;
   }
 
+  /** How long no Diagnosis is created for this parent. */
+  get pausedMs(): number {
+    return Math.max(this.#pausedUntilMs - performance.now(), 0);
+  }
+
+  /** Longer each time, until a Diagnosis is created. The requests of one moment are refused together. */
+  pause(retryAfterMs = 0): void {
+    if (this.pausedMs > 0) return;
+    this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, PAUSE_MS), PAUSE_MAX_MS);
+    this.#pausedUntilMs = performance.now() + Math.max(this.#pauseMs, retryAfterMs);
+  }
+
+  noteCreated(nodeName: string): void {
+    this.createdAtMs.set(nodeName, performance.now());
+    this.#pauseMs = 0;
+  }
+
+  noteSent(change: ChildChange): void {
+    this.#sent.set(change.child.uid, { what: whatIn(change), atMs: performance.now() });
+  }
+
+  /** One that was refused, or that the watch does not show yet, must not hold back the others. */
+  dueChanges(changes: readonly ChildChange[]): readonly ChildChange[] {
+    const sentAtMs = (change: ChildChange) => {
+      const sent = this.#sent.get(change.child.uid);
+      return sent?.what === whatIn(change) ? sent.atMs : -UNSEEN_MS;
+    };
+    return changes
+      .filter((change) => performance.now() - sentAtMs(change) >= UNSEEN_MS)
+      .toSorted((a, b) => sentAtMs(a) - sentAtMs(b));
+  }
+
   /** Whether the right to create Diagnoses may only be missing because the API server has just started. */
   mayGetRight(error: StoreError): boolean {
     if (!lacksRight(error)) return false;
     this.#lacksRightAtMs ??= performance.now();
     return performance.now() - this.#lacksRightAtMs < LACKS_RIGHT_MS;
   }
+}
+
+function whatIn({ child, spec }: ChildChange): string {
+  return `${child.resourceVersion} ${JSON.stringify(spec)}`;
 }
 
 /** All selected nodes of a parent, with their Diagnoses. */

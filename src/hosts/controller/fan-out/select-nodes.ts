@@ -1,5 +1,6 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
+import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
 import type { LabelSelector, TargetSelector } from '../../../pipeline/api/fields.ts';
 import {
   matchesLabels,
@@ -9,9 +10,15 @@ import {
 import type { PodReference } from '../../../pipeline/api/named-pod.ts';
 import { listPages } from '../../../pipeline/kube/list-pages.ts';
 import { objectAt } from '../../../pipeline/kube/objects.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { Selected } from './decide-parent.ts';
-import { NODE_NAMES_CHARACTERS_MAX, NODES_SELECTED_MAX, REQUESTS_AT_ONCE } from './limits.ts';
+import {
+  CHILD_SPECS_BYTES_MAX,
+  NODE_NAMES_CHARACTERS_MAX,
+  NODES_SELECTED_MAX,
+  REQUESTS_AT_ONCE,
+} from './limits.ts';
 import type { FailedNode } from './parent-status.ts';
 
 type Cluster = Pick<ControllerContext, 'client' | 'nodes'>;
@@ -19,24 +26,44 @@ type Cluster = Pick<ControllerContext, 'client' | 'nodes'>;
 /** A node by its name, or why there is none. */
 type Found = { readonly nodeName: string } | { readonly missing: FailedNode };
 
-/** The nodes that a selector selects now. Pods are read for it and not remembered. */
-export async function selectNodes(selector: TargetSelector, cluster: Cluster): Promise<Selected> {
+/** The nodes that a Diagnosis selects now. Pods are read for it and not remembered. */
+export async function selectNodes(
+  { targetSelector = {}, ...childSpec }: DiagnosisSpec,
+  cluster: Cluster,
+): Promise<Selected> {
+  const selected = await selectedBy(targetSelector, cluster);
+  const bytes = Buffer.byteLength(JSON.stringify(childSpec));
+  const count = selected.nodeNames.length;
+  if (bytes * count <= CHILD_SPECS_BYTES_MAX) return selected;
+  const copies = `${count} nodes, each with a copy of this spec of ${bytes} bytes`;
+  const problem = `${copies}; possible are together ${CHILD_SPECS_BYTES_MAX} bytes: make spec.parameters smaller`;
+  return { nodeNames: [], missing: [], problem, isTooMany: true };
+}
+
+async function selectedBy(selector: TargetSelector, cluster: Cluster): Promise<Selected> {
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = selector;
   const labels = nodeSelector ?? (nodeNames.length === 0 ? podSelector : undefined);
   const problem = labels && selectorProblem(labels);
-  if (problem !== undefined) {
-    const field = nodeSelector ? 'nodeSelector' : 'podSelector';
-    return { nodeNames: [], missing: [], problem: `spec.targetSelector.${field}: ${problem}` };
-  }
+  if (problem !== undefined) return refused(nodeSelector ? 'nodeSelector' : 'podSelector', problem);
   if (nodeSelector) return selectedOf(labelled(nodeSelector, cluster), cluster);
   if (nodeNames.length > 0) return selectedOf(nodeNames.map(asNode), cluster);
-  if (podSelector) return selectedOf(await nodesOfPods(podSelector, cluster), cluster);
+  if (podSelector) {
+    const pods = await answerOf(nodesOfPods(podSelector, cluster));
+    if (pods.ok) return selectedOf(pods.value, cluster);
+    // The API server has rules for selectors that we do not know.
+    if (pods.error.reason !== 'BadRequest') throw pods.error;
+    return refused('podSelector', pods.error.message);
+  }
   if (podReferences.length > 0) {
     const read = (pod: PodReference) => nodeOfPod(pod, cluster);
     return selectedOf(await mapAtOnce(podReferences, REQUESTS_AT_ONCE, read), cluster);
   }
   const empty = 'it has no selector; an empty nodeSelector ({}) selects all nodes';
   return { nodeNames: [], missing: [], problem: empty };
+}
+
+function refused(field: 'nodeSelector' | 'podSelector', why: string): Selected {
+  return { nodeNames: [], missing: [], problem: `spec.targetSelector.${field}: ${why}` };
 }
 
 /** Each node once, in the order of the names. */

@@ -11,10 +11,14 @@ const LOST: AgentState = { kind: 'lost', reason: 'AgentLost', isOver: false };
 const OVER: AgentState = { kind: 'lost', reason: 'AgentLost', isOver: true };
 const MISSING: AgentState = { kind: 'lost', reason: 'AgentMissing', isOver: false };
 
-const lease = (unchangedMs: number) => ({ durationMs: 120_000, unchangedMs });
+const lease = (unchangedMs: number, isRenewed = true) => ({
+  ...{ durationMs: 120_000, unchangedMs, isRenewed },
+});
 
 test.each([
   ['renewed', undefined, lease(0), PRESENT],
+  ['listed, and not renewed since', undefined, lease(0, false), ARRIVING],
+  ['not renewed since it was listed', undefined, lease(120_000, false), LOST],
   ['almost expired', undefined, lease(119_999), PRESENT],
   ['expired', undefined, lease(120_000), LOST],
   ['expired long ago', undefined, lease(720_000), OVER],

@@ -10,7 +10,12 @@ export interface SeenNode {
   readonly nodeMissingMs: number | undefined;
   /** Of the Lease of its agent. */
   readonly lease:
-    | { readonly durationMs: number; readonly unchangedMs: number }
+    | {
+        readonly durationMs: number;
+        readonly unchangedMs: number;
+        /** Since this process leads. */
+        readonly isRenewed: boolean;
+      }
     | { readonly missingMs: number };
 }
 
@@ -22,7 +27,7 @@ export interface LostTimes {
 
 export type AgentState =
   | { readonly kind: 'present' }
-  /** It may not have started yet. */
+  /** It may not have started yet, or may be lost already. */
   | { readonly kind: 'arriving' }
   | { readonly kind: 'no-node' }
   | {
@@ -39,7 +44,7 @@ export function agentStateOf(
   if (nodeMissingMs !== undefined && nodeMissingMs >= arrivalMs) return { kind: 'no-node' };
   const isMissing = 'missingMs' in lease;
   const lostMs = isMissing ? lease.missingMs - arrivalMs : lease.unchangedMs - lease.durationMs;
-  if (lostMs < 0) return { kind: isMissing ? 'arriving' : 'present' };
+  if (lostMs < 0) return { kind: !isMissing && lease.isRenewed ? 'present' : 'arriving' };
   const reason = isMissing ? 'AgentMissing' : 'AgentLost';
   return { kind: 'lost', reason, isOver: lostMs >= lostEndMs };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { textAt } from '../../../lib/std/json.ts';
@@ -46,6 +47,20 @@ test('an agent is lost, and returns', async () => {
   expect(controller.api.writes).toHaveLength(2);
 });
 
+test('a change of the leader does not bring a lost agent back, its next renewal does', async () => {
+  const reported = [{ type: 'AgentLost', status: 'True', reason: 'AgentLost' }];
+  const controller = await controllerWith((each) => {
+    each.node('web-1');
+    each.lease('web-1');
+    each.diagnosis('d', NODE, { ...RUNNING, conditions: reported });
+  });
+  // Longer than a sweep.
+  await sleep(2_500);
+  expect(controller.api.writes).toEqual([]);
+  controller.lease('web-1');
+  await expect.poll(() => reasonsOf(controller), POLL).toBe('Running AgentReturned=False');
+});
+
 test.each([
   ['renewed although our watch does not say so', true, false],
   ['renewed while it is read', true, true],
@@ -72,6 +87,33 @@ test.each([
   };
   await expect.poll(() => reads, POLL).toBeGreaterThan(1);
   expect(reasonsOf(controller)).toBe('Running');
+});
+
+test('while the watch shows no renewals, one read of the Lease is enough for all Diagnoses', async () => {
+  const names = Array.from({ length: 20 }, (_, at) => `d-${at}`);
+  const controller = new SyntheticController({ arrivalMs: 0 });
+  started.push(controller);
+  controller.node('web-1');
+  controller.lease('web-1', 0.1);
+  for (const name of names) controller.diagnosis(name, NODE, RUNNING);
+  const { api } = controller;
+  const watch = api.watch.bind(api);
+  api.watch = (path, query, stop) => {
+    return watch(path.endsWith('/leases') ? '/silent' : path, query, stop);
+  };
+  await controller.start();
+  controller.lease('web-1');
+  const reads: string[] = [];
+  api.onRequest = ({ method, path }) => {
+    if (method === 'GET') reads.push(path);
+  };
+  void lost(controller.context);
+  // Two sweeps and more.
+  await sleep(5_000);
+  // Eight Diagnoses are worked on at once, and each of these is read, too.
+  expect(reads.length).toBeGreaterThan(0);
+  expect(reads.length).toBeLessThanOrEqual(16);
+  expect(api.writes).toEqual([]);
 });
 
 test('a lost agent that does not return ends its Diagnoses, with an Event', async () => {

@@ -92,6 +92,29 @@ test('a NodeReport without a condition goes too, and after the condition', async
   expect(controller.api.writes).toHaveLength(writes);
 });
 
+test('a node whose status cannot be changed holds back no other one', async () => {
+  const controller = await cluster(false);
+  controller.api.remove('/api/v1/namespaces/kubediag/pods/agent');
+  controller.api.forbidden = '/api/v1/nodes/with/';
+  void removedAgents(controller.context, { checkMs: 10 });
+  await expect.poll(() => typesOf(controller, 'without')).toEqual(['Ready']);
+  await expect.poll(() => reportsOf(controller)).toEqual([`${REPORTS}/with`]);
+  expect(controller.messages.join('\n')).toContain('node with: ');
+});
+
+test('while agents are installed, the pods are listed once a minute although a node is refused', async () => {
+  const controller = await cluster(true);
+  controller.api.forbidden = '/api/v1/nodes/without/';
+  let lists = 0;
+  controller.api.onRequest = ({ path }) => {
+    if (path === '/api/v1/namespaces/kubediag/pods') lists += 1;
+  };
+  void removedAgents(controller.context, { checkMs: 10, removedMs: 1_500 });
+  await expect.poll(() => lists).toBe(1);
+  await sleep(300);
+  expect(lists).toBe(1);
+});
+
 test('while agents are installed, only a node without one for long is cleared', async () => {
   const controller = await cluster(true);
   void removedAgents(controller.context, { checkMs: 10 });

@@ -1,4 +1,5 @@
 import { textAt } from '../../../lib/std/json.ts';
+import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
 import { AGENT_ACCOUNT, NODE_CONDITION } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import { listPages } from '../../../pipeline/kube/list-pages.ts';
@@ -41,6 +42,7 @@ class RemovedAgents {
   }
 
   async check(): Promise<void> {
+    const { onMessage } = this.#context;
     const isInstalled = await this.#isInstalled();
     // Agents that are installed again write again.
     if (isInstalled) this.#forgetDone();
@@ -49,11 +51,11 @@ class RemovedAgents {
     const listMs = Math.min(PODS_LISTED_MS, this.#removedMs);
     if (isInstalled && performance.now() - this.#listedMs < listMs) return;
     const removed = removedFrom(candidates, await nodesWithPods(this.#context));
-    for (let from = 0; from < removed.length; from += NODES_AT_ONCE) {
-      const some = removed.slice(from, from + NODES_AT_ONCE);
-      await Promise.all(some.map((name) => this.#clear(name)));
-    }
-    if (isInstalled) this.#listedMs = performance.now();
+    this.#listedMs = performance.now();
+    await mapAtOnce(removed, NODES_AT_ONCE, async (name) => {
+      const cleared = await answerOf(this.#clear(name));
+      if (!cleared.ok) onMessage(`node ${name}: ${cleared.error.message}`);
+    });
   }
 
   async #isInstalled(): Promise<boolean> {

@@ -25,7 +25,7 @@ function decided(more: Partial<Seen> = {}) {
 function slot(number: number, holder: string, failures: readonly FailedRecovery[] = []): Slot {
   const lease = {
     ...{ name: `kubediag-recovery-${number}`, holder, resourceVersion: '1', annotations: {} },
-    ...{ labels: { [SLOT_LABEL]: 'true' }, durationSeconds: 0, seenAtMs: 0 },
+    ...{ labels: { [SLOT_LABEL]: 'true' }, durationSeconds: 0, seenAtMs: 0, isRenewed: false },
     acquireTime: holder === '' ? undefined : '2026-01-05T02:00:00.000000Z',
   };
   return { number, lease, failures };

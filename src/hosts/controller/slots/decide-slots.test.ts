@@ -8,7 +8,7 @@ const NOW = new Date('2026-01-05T12:00:00Z');
 function lease(name: string, holder = '', annotations = {}): LeaseDigest {
   return {
     ...{ name, holder, annotations, resourceVersion: '7', labels: { [SLOT_LABEL]: 'true' } },
-    ...{ durationSeconds: 0, acquireTime: undefined, seenAtMs: 0 },
+    ...{ durationSeconds: 0, acquireTime: undefined, seenAtMs: 0, isRenewed: false },
   };
 }
 

@@ -35,9 +35,9 @@ export async function judgeCordon(
     eventReason: 'Cordoned',
     results,
   } as const;
-  if (isCordoned(node)) {
-    // By an attempt whose result was not stored.
-    const isOwn = textAt(node, 'metadata', 'annotations', CORDONED_BY) === by;
+  // By an attempt whose result was not stored. A node that somebody has uncordoned since stays so.
+  const isOwn = textAt(node, 'metadata', 'annotations', CORDONED_BY) === by;
+  if (isCordoned(node) || isOwn) {
     return { state: 'done', results, ...(isOwn ? { change } : {}) };
   }
   const resourceVersion = textAt(node, 'metadata', 'resourceVersion');

@@ -5,7 +5,7 @@ import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
 import { type OperationResult, refusedWith } from '../../../pipeline/steps/operation-result.ts';
 import type { StepDelay } from '../../../pipeline/steps/step-to-run.ts';
 import type { ControllerContext } from '../controller-context.ts';
-import { POLICY_WAIT_MS } from './limits.ts';
+import { POLICY_WAIT_MAX_MS } from './limits.ts';
 
 /**
  * What a change waits for, or why it is refused. It needs no slot: a slot limits the nodes that are under repair at the same
@@ -22,5 +22,9 @@ export async function whyNotPermitted(
   const { reason, name } = decision;
   const refused = whyRefused(decision);
   if (refused !== undefined) return refusedWith(refused);
-  return { notNow: { reason, name }, againMs: POLICY_WAIT_MS };
+  const changesMs = (decision.changesAt?.getTime() ?? Infinity) - now().getTime();
+  return {
+    notNow: { reason, name },
+    againMs: Math.min(Math.max(changesMs, 1), POLICY_WAIT_MAX_MS),
+  };
 }

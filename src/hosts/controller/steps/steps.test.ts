@@ -7,6 +7,7 @@ import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import { adjacencyHash } from '../../../pipeline/graph/adjacency-hash.ts';
 import { CONTROLLER_STEPS } from '../../../pipeline/steps/controller-steps.ts';
 import { POD_DETAIL } from '../../../pipeline/steps/pod-collectors.ts';
+import { StoreError } from '../../../pipeline/store/store-error.ts';
 import { steps } from './steps.ts';
 
 const OURS = `/apis/${API_VERSION}`;
@@ -35,12 +36,17 @@ interface Given {
   /** Of the RecoveryPolicy; by default its rights are enforced. */
   readonly conditions?: readonly object[];
   readonly rightsEnforcedSince?: string;
+  readonly isStarted?: boolean;
+  /** Of the Diagnosis, before that of the step. */
+  readonly lost?: readonly object[];
   readonly results?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, object>>;
 }
 
 /** A Diagnosis on node web-3 whose agent has come to a step of the controller. */
-async function cluster({ operation, spec, policy = {}, results, objects = {}, ...given }: Given) {
+async function cluster(given: Given) {
+  const { operation, spec, policy = {}, results, objects = {}, lost = [], ...more } = given;
+  const { isStarted = true, ...rest } = more;
   const controller = new SyntheticController();
   started = controller;
   const { api } = controller;
@@ -55,12 +61,15 @@ async function cluster({ operation, spec, policy = {}, results, objects = {}, ..
     ...{ apiVersion: API_VERSION, kind: 'OperationSet', metadata: { name: 'set', uid: 's' } },
     spec: { adjacencyList: graphOf(operation) },
   });
-  const observed = { ...recoveryPolicy(policy), status: { ...observedPolicy(1, 1), ...given } };
+  const observed = { ...recoveryPolicy(policy), status: { ...observedPolicy(1, 1), ...rest } };
   api.put(`${OURS}/recoverypolicies/default`, observed);
   api.put(NODE, { metadata: { name: 'web-3', uid: 'n' }, spec: {} });
   for (const [at, object] of Object.entries(objects)) api.put(at, object);
-  const status = { ...due(operation), ...(results ? { operationResults: results } : {}) };
+  const waiting = due(operation);
+  const conditions = [...lost, ...waiting.conditions];
+  const status = { ...waiting, conditions, ...(results ? { operationResults: results } : {}) };
   controller.diagnosis('web', { nodeName: 'web-3', ...spec }, status);
+  if (!isStarted) return controller;
   await controller.start();
   void steps(controller.context);
   return controller;
@@ -95,10 +104,24 @@ describe('node-cordon', () => {
     expect(events).toMatchObject([[expect.any(String), { reason: 'Cordoned' }]]);
   });
 
+  test('does not say that a lost agent has returned', async () => {
+    const lost = { type: 'AgentLost', status: 'True', reason: 'AgentLost' };
+    const controller = await cluster({ operation, lost: [lost] });
+    const conditions = expect.arrayContaining([expect.objectContaining(lost)]);
+    expect(await ended(controller)).toMatchObject({ phase: 'Succeeded', conditions });
+  });
+
   test('counts a cordon of an interrupted attempt as its own', async () => {
     const metadata = { name: 'web-3', annotations: { [CORDONED_BY]: 'default/web uid-of-web' } };
     const objects = { [NODE]: { metadata, spec: { unschedulable: true } } };
     const controller = await cluster({ operation, objects });
+    expect(await ended(controller)).toMatchObject({ actions: [{ state: 'done' }] });
+    expect(controller.api.writes).not.toContain(`PATCH ${NODE}`);
+  });
+
+  test('does not repeat a cordon of an interrupted attempt after kubectl uncordon', async () => {
+    const metadata = { name: 'web-3', annotations: { [CORDONED_BY]: 'default/web uid-of-web' } };
+    const controller = await cluster({ operation, objects: { [NODE]: { metadata, spec: {} } } });
     expect(await ended(controller)).toMatchObject({ actions: [{ state: 'done' }] });
     expect(controller.api.writes).not.toContain(`PATCH ${NODE}`);
   });
@@ -321,6 +344,23 @@ describe('statefulset-stuck', () => {
     expect(status).not.toHaveProperty('actions');
     expect(controller.api.objects.get(POD)?.metadata).toMatchObject(live ? { uid: 'newer' } : {});
   });
+});
+
+test('Diagnoses whose status cannot be written hold back no other one', async () => {
+  const { operation } = nodeCordon;
+  const controller = await cluster({ operation, isStarted: false });
+  for (let at = 0; at < 8; at += 1) {
+    controller.diagnosis(`a-${at}`, { nodeName: 'web-3' }, due(operation));
+  }
+  controller.api.onRequest = ({ method, path }) => {
+    const isRefused = method === 'PUT' && path.includes('/a-');
+    if (isRefused) throw new StoreError('ServiceUnavailable', 'failed calling webhook');
+  };
+  controller.diagnosis('last', { nodeName: 'web-3' }, due(operation));
+  await controller.start();
+  void steps(controller.context, { writeMs: 500 });
+  const status = () => controller.stored('last')?.status;
+  await expect.poll(status, { timeout: 15_000 }).toMatchObject({ phase: 'Succeeded' });
 });
 
 test('a step of an agent is left to the agent', async () => {

@@ -13,20 +13,29 @@ import { AGENT_PORT } from '../../../pipeline/steps/limits.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { DiagnosisDigest } from '../digests.ts';
 import { openQueue } from '../open-queue.ts';
-import { STEP_RETRY_MS } from './limits.ts';
+import { STEP_RETRY_MS, WRITE_MS } from './limits.ts';
+import { withPolicyWait } from './policy-wait.ts';
 import { runStepFor } from './run-step.ts';
 
 const { type: WAITING } = CONDITION_REASONS.ControllerStepDue;
 
+interface StepsOptions {
+  readonly writeMs?: number;
+}
+
 /** Runs the steps that need rights at the API server, as soon as the agent of a Diagnosis has come to one. */
-export async function steps(context: ControllerContext): Promise<void> {
+export async function steps(
+  context: ControllerContext,
+  { writeMs = WRITE_MS }: StepsOptions = {},
+): Promise<void> {
   const { diagnoses, stop } = context;
   const driver = driverContext(context);
-  const queue = openQueue(context, 'steps', async (key) => {
-    const digest = diagnoses.get(key);
+  const queue = openQueue(context, 'steps', async (place) => {
+    const digest = diagnoses.get(place);
     if (!digest || !isDue(digest)) return undefined;
     const { namespace, name, uid } = digest;
-    return waitMs(await driveDiagnosis({ kind: 'Diagnosis', namespace, name, uid }, driver, stop));
+    const key = { kind: 'Diagnosis', namespace, name, uid } as const;
+    return waitMs(await driveDiagnosis(key, limited(driver, writeMs), stop));
   });
   const see = (key: string, digest: DiagnosisDigest | undefined) => {
     if (digest && isDue(digest)) queue.add(key);
@@ -43,12 +52,16 @@ function isDue({ isDeleted, phase, trueConditions }: DiagnosisDigest): boolean {
 function driverContext(context: ControllerContext): DriverContext {
   const { store, stop, now, onMessage } = context;
   const builtIns = builtInsOf(context);
+  const runStep = runStepFor(context);
   return {
     store,
     lookup: storeLookup(store, async () => builtIns, {
       isHere: (address, port) => port === AGENT_PORT && isLoopback(address),
     }),
-    runStep: runStepFor(context),
+    runStep: async (step) => {
+      const outcome = await runStep(step);
+      return 'notNow' in outcome ? withPolicyWait(outcome, step.diagnosis.status, now()) : outcome;
+    },
     runsHere: (processor) => controllerStepOf(processor) !== undefined,
     largeResults: {
       store: async () => ({ ok: false, why: 'they are too large for the controller' }),
@@ -59,6 +72,23 @@ function driverContext(context: ControllerContext): DriverContext {
     shutdown: stop,
     now,
     onError: (message) => onMessage(`steps: ${message}`),
+  };
+}
+
+/** Repeats requests to the store for so long only. A step has a time limit of its own. */
+function limited(driver: DriverContext, writeMs: number): DriverContext {
+  const limit = new AbortController();
+  const start = () => setTimeout(() => limit.abort(), writeMs).unref();
+  let timer = start();
+  return {
+    ...driver,
+    shutdown: AbortSignal.any([driver.shutdown, limit.signal]),
+    runStep: async (step) => {
+      clearTimeout(timer);
+      const outcome = await driver.runStep(step);
+      timer = start();
+      return outcome;
+    },
   };
 }
 
