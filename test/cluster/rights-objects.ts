@@ -54,6 +54,8 @@ export const podStatuses = [
   statusOfPod(PODS.running, { running: {} }),
 ];
 
+const ownPod = { namespace: TEAM, name: 'web' };
+
 function diagnosis(name: string, spec: object) {
   return {
     apiVersion: API_VERSION,
@@ -101,13 +103,19 @@ export const neededObjects: readonly object[] = [
   pod('web', OTHER_TEAM, 'default', 'node-a'),
   statefulSet,
   ...Object.values(PODS).map(podOfStatefulSet),
-  diagnosis(EXISTING.waiting, { podReference: { namespace: TEAM, name: 'web' } }),
-  diagnosis(EXISTING.approved, {
-    podReference: { namespace: TEAM, name: 'web' },
-    approvedPlan: 'first',
-  }),
+  diagnosis(EXISTING.waiting, { podReference: ownPod }),
+  diagnosis(EXISTING.approved, { podReference: ownPod, approvedPlan: 'first' }),
   diagnosis(EXISTING.onNodeA, { nodeName: 'node-a', approvedPlan: 'first' }),
   diagnosis(EXISTING.onNodeB, { nodeName: 'node-b', approvedPlan: 'first' }),
+  diagnosis(EXISTING.automatic, { podReference: ownPod, recovery: 'Automatic' }),
+  diagnosis(EXISTING.suspended, { podReference: ownPod, recovery: 'Automatic', suspend: true }),
+  diagnosis(EXISTING.suspendedOnNodeA, {
+    nodeName: 'node-a',
+    recovery: 'Automatic',
+    suspend: true,
+  }),
+  diagnosis(EXISTING.suspendedForApproval, { podReference: ownPod, suspend: true }),
+  diagnosis(EXISTING.cancelled, { podReference: ownPod, cancel: true }),
   {
     apiVersion: API_VERSION,
     kind: 'OperationSet',

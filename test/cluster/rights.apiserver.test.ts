@@ -117,21 +117,22 @@ describe('what everybody may do', () => {
 });
 
 /** Everybody sends the request. */
-async function expectRights({ request, may }: Action): Promise<void> {
+async function expectRights({ request, may, rule }: Action): Promise<void> {
   const answers = await Promise.all(
-    subjectIds.map(async (id) => [id, await tried(id, request)] as const),
+    subjectIds.map(async (id) => [id, await tried(id, request, rule)] as const),
   );
   const expected = subjectIds.map((id) => [id, may.includes(id) ? 'may' : 'may not']);
   expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(expected));
 }
 
 /** "may", "may not", or an answer that says neither. */
-async function tried(id: SubjectId, request: TriedRequest): Promise<string> {
+async function tried(id: SubjectId, request: TriedRequest, rule?: string): Promise<string> {
   const sender = senders.get(id);
   if (!sender) throw new Error(`${id} has no credential`);
   const { code, body } = await requestAs(server.api, sender, request);
   if (code >= 200 && code < 300) return 'may';
-  return code === 403 ? 'may not' : `${code}: ${body}`;
+  const isInvalid = code === 422 && rule !== undefined && body.includes(rule);
+  return code === 403 || isInvalid ? 'may not' : `${code}: ${body}`;
 }
 
 async function findSenders(): Promise<void> {

@@ -14,6 +14,13 @@ export const EXISTING = {
   /** Of node-a and of node-b; a person has approved their plans. */
   onNodeA: 'on-node-a',
   onNodeB: 'on-node-b',
+  /** These repair on their own: one runs, two wait because somebody has suspended them. */
+  automatic: 'automatic',
+  suspended: 'suspended',
+  suspendedOnNodeA: 'suspended-on-node-a',
+  /** Suspended as well, with `recovery: Approval`. */
+  suspendedForApproval: 'suspended-for-approval',
+  cancelled: 'cancelled',
 } as const;
 
 const ownPod = { namespace: TEAM, name: 'web' };
@@ -41,6 +48,8 @@ const status = (name: string): TriedRequest => ({
 
 const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'admin'];
 const OPERATORS: readonly SubjectId[] = ['operator', 'admin'];
+const RECOVERERS: readonly SubjectId[] = ['recoverer', ...OPERATORS];
+const resume = { spec: { suspend: null } };
 const child = {
   labels: { [PARENT_LABEL]: UID },
   ownerReferences: [
@@ -168,6 +177,32 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: 'cancel it',
         request: change(EXISTING.onNodeA, { spec: { cancel: true } }),
+        may: ['controller', 'approver', ...EDITORS],
+      },
+      {
+        what: 'take the cancellation of one back',
+        request: change(EXISTING.cancelled, { spec: { cancel: false } }),
+        may: [],
+        rule: 'cancel cannot be taken back',
+      },
+      {
+        what: 'suspend one with `recovery: Automatic`',
+        request: change(EXISTING.automatic, { spec: { suspend: true } }),
+        may: ['controller', 'approver', ...EDITORS],
+      },
+      {
+        what: 'resume one with `recovery: Automatic`',
+        request: change(EXISTING.suspended, resume),
+        may: ['controller', ...RECOVERERS],
+      },
+      {
+        what: '… of a node',
+        request: change(EXISTING.suspendedOnNodeA, resume),
+        may: ['controller', 'admin'],
+      },
+      {
+        what: 'resume one with `recovery: Approval`',
+        request: change(EXISTING.suspendedForApproval, resume),
         may: ['controller', 'approver', ...EDITORS],
       },
       {

@@ -15,6 +15,8 @@ export interface Action {
   readonly what: string;
   readonly request: TriedRequest;
   readonly may: readonly SubjectId[];
+  /** Of a change that nobody may make: the message of the CRD by which it is invalid. */
+  readonly rule?: string;
 }
 
 export interface ActionGroup {

@@ -99,6 +99,11 @@ export const diagnosisSpec = ruled(
       what: 'nodeName cannot be changed once it is set',
       fix: 'create another Diagnosis',
     },
+    {
+      cel: '!has(oldSelf.cancel) || !oldSelf.cancel || (has(self.cancel) && self.cancel)',
+      what: 'cancel cannot be taken back',
+      fix: 'create another Diagnosis',
+    },
   ],
 );
 
