@@ -8,9 +8,9 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
-import { EXISTING_SET } from '../../tools/rights/cluster-actions.ts';
+import { EXISTING_SET, ON_NODE_B } from '../../tools/rights/cluster-actions.ts';
 import { PODS } from '../../tools/rights/controller-steps-actions.ts';
-import { EXISTING } from '../../tools/rights/diagnosis-actions.ts';
+import { CHILD, EXISTING } from '../../tools/rights/diagnosis-actions.ts';
 import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjects.ts';
 
 /** What the requests of the table of rights need to be there. */
@@ -56,11 +56,11 @@ export const podStatuses = [
 
 const ownPod = { namespace: TEAM, name: 'web' };
 
-function diagnosis(name: string, spec: object) {
+function diagnosis(name: string, spec: object, metadata: object = {}) {
   return {
     apiVersion: API_VERSION,
     kind: 'Diagnosis',
-    metadata: { name, namespace: TEAM },
+    metadata: { name, namespace: TEAM, ...metadata },
     spec: { operationSet: 'set', recovery: 'Approval', ...spec },
   };
 }
@@ -91,7 +91,7 @@ export const neededObjects: readonly object[] = [
   })),
   ...accounts,
   ...NODES.flatMap((name) => [
-    { apiVersion: 'v1', kind: 'Node', metadata: { name } },
+    { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { role: 'web' } } },
     { apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name } },
     lease(name, name),
   ]),
@@ -101,6 +101,7 @@ export const neededObjects: readonly object[] = [
   pod('agent-a', NAMESPACE, AGENT_ACCOUNT, 'node-a'),
   pod('web', TEAM, 'default', 'node-a'),
   pod('web', OTHER_TEAM, 'default', 'node-a'),
+  pod(ON_NODE_B, OTHER_TEAM, 'default', 'node-b'),
   statefulSet,
   ...Object.values(PODS).map(podOfStatefulSet),
   diagnosis(EXISTING.waiting, { podReference: ownPod }),
@@ -116,6 +117,7 @@ export const neededObjects: readonly object[] = [
   }),
   diagnosis(EXISTING.suspendedForApproval, { podReference: ownPod, suspend: true }),
   diagnosis(EXISTING.cancelled, { podReference: ownPod, cancel: true }),
+  diagnosis(EXISTING.child, { nodeName: 'node-a' }, CHILD),
   {
     apiVersion: API_VERSION,
     kind: 'OperationSet',
@@ -135,9 +137,10 @@ export const neededObjects: readonly object[] = [
   },
 ];
 
-/** As the kubelet and an agent write them. */
-export const nodeConditions = {
+/** As the kubelet and an agent write it. */
+export const nodeStatus = {
   status: {
+    capacity: { pods: '110' },
     conditions: ['Ready', NODE_CONDITION].map((type) => ({
       type,
       status: 'True',

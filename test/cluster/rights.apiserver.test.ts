@@ -10,7 +10,7 @@ import { type Action, rightsTable, type TriedRequest } from '../../tools/rights/
 import { type SubjectId, subjectIds } from '../../tools/rights/subjects.ts';
 import { type InstalledServer, startInstalledServer } from '../rig/installed-server.ts';
 import { requestAs, type Sender } from '../rig/request-as.ts';
-import { bindings, neededObjects, nodeConditions, podStatuses } from './rights-objects.ts';
+import { bindings, neededObjects, nodeStatus, podStatuses } from './rights-objects.ts';
 
 /** Every cell of docs/reference/rights.md, tried by a request. */
 
@@ -71,7 +71,7 @@ describe('what everybody may do', () => {
     for (const node of ['node-a', 'node-b']) {
       const path = `/api/v1/nodes/${node}/status`;
       const contentType = 'application/strategic-merge-patch+json';
-      await server.api.client.request({ method: 'PATCH', path, contentType, body: nodeConditions });
+      await server.api.client.request({ method: 'PATCH', path, contentType, body: nodeStatus });
     }
     for (const { path, body } of podStatuses) {
       const contentType = 'application/merge-patch+json';
@@ -88,7 +88,7 @@ describe('what everybody may do', () => {
         await tried('editor', requestOf('… with `recovery: Approval`')),
         await tried('editor', requestOf('create a Diagnosis of a node')),
         await tried('admin', requestOf('read all NodeReports')),
-        await tried('agent', requestOf('write the condition Ready of node-a')),
+        await tried('agent', requestOf('… and write the condition Ready of node-a as well')),
         await tried('controller', requestOf('create an Operation with a script')),
       ];
       await expect.poll(answers, SOON).toEqual(['may', 'may not', 'may', 'may not', 'may not']);

@@ -17,6 +17,8 @@ import { OTHER_TEAM } from './subjects.ts';
 
 /** Not built in. */
 export const EXISTING_SET = 'of-a-person';
+/** A pod of the namespace OTHER_TEAM; the others run on node-a. */
+export const ON_NODE_B = 'on-node-b';
 
 const OURS = `/apis/${API_VERSION}`;
 const IN_KUBEDIAG = `/api/v1/namespaces/${NAMESPACE}`;
@@ -49,24 +51,40 @@ const hold = (name: string, holderIdentity: string) =>
 
 const annotate = (name: string, metadata: object) => patch(`${LEASES}/${name}`, { metadata });
 
-function conditions(node: string, ...list: readonly object[]): TriedRequest {
-  const path = `/api/v1/nodes/${node}/status`;
-  return { ...patch(path, { status: { conditions: list } }), isStrategic: true };
+function conditions(
+  node: string,
+  list: readonly object[],
+  { status = {}, ...more }: { readonly status?: object; readonly metadata?: object } = {},
+): TriedRequest {
+  const body = { ...more, status: { conditions: list, ...status } };
+  return { ...patch(`/api/v1/nodes/${node}/status`, body), patch: 'strategic-merge' };
 }
 
 const condition = (type: string, status: string) => ({ type, status, reason: 'Tried' });
+const gone = (type: string) => ({ $patch: 'delete', type });
+/** Both the agent of the node and the controller may remove this: only the rest can be refused. */
+const REMOVED = gone(NODE_CONDITION);
 
-function event(reportingController: string, reportingInstance: string): TriedRequest {
+const ABOUT_NODE_A = { apiVersion: 'v1', kind: 'Node', name: 'node-a' };
+const POD_ON_NODE_B = { apiVersion: 'v1', kind: 'Pod', name: ON_NODE_B, namespace: OTHER_TEAM };
+
+function event(
+  reportingController: string,
+  reportingInstance: string,
+  regarding: object = ABOUT_NODE_A,
+  namespace = 'default',
+): TriedRequest {
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: 'tried', namespace: 'default' },
+    metadata: { name: 'tried', namespace },
     eventTime: '2026-01-02T03:04:05.000000Z',
     ...{ reportingController, reportingInstance },
     ...{ action: 'Check', reason: 'Tried', type: 'Normal' },
-    regarding: { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+    regarding,
   };
-  return { method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/default/events', body };
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  return { method: 'POST', path, body };
 }
 
 export const clusterActions: readonly ActionGroup[] = [
@@ -116,7 +134,30 @@ export const clusterActions: readonly ActionGroup[] = [
       {
         what: 'create an Operation that asks another server',
         request: operation({
-          httpServer: { address: '192.0.2.1', port: 80, path: '/', scheme: 'http' },
+          httpServer: { address: '192.0.2.1', path: '/', scheme: 'http' },
+          timeoutSeconds: 60,
+        }),
+        may: ['admin'],
+      },
+      {
+        what: '… that asks another port of the agent',
+        request: operation({
+          httpServer: { port: 80, path: '/', scheme: 'http' },
+          timeoutSeconds: 60,
+        }),
+        may: ['admin'],
+      },
+      ...[{ externalIP: '192.0.2.1' }, { externalAddress: 'a.example' }, { externalPort: 80 }].map(
+        (server) => ({
+          what: `… by \`${Object.keys(server).join()}\``,
+          request: operation({ ...server, path: '/', timeoutSeconds: 60 }),
+          may: ['admin'] as const,
+        }),
+      ),
+      {
+        what: 'create an Operation with a function',
+        request: operation({
+          function: { codeSource: { 'function.py': '' }, runtime: 'Python3' },
           timeoutSeconds: 60,
         }),
         may: ['admin'],
@@ -226,27 +267,57 @@ export const clusterActions: readonly ActionGroup[] = [
       { what: 'read Nodes', request: get('/api/v1/nodes/node-b'), may: ['agent', 'controller'] },
       {
         what: `write the condition ${NODE_CONDITION} of node-a`,
-        request: conditions('node-a', condition(NODE_CONDITION, 'False')),
+        request: conditions('node-a', [condition(NODE_CONDITION, 'False')]),
         may: ['agent'],
       },
       {
         what: `write the condition ${NODE_CONDITION} of node-b`,
-        request: conditions('node-b', condition(NODE_CONDITION, 'False')),
+        request: conditions('node-b', [condition(NODE_CONDITION, 'False')]),
         may: [],
       },
       {
         what: `remove the condition ${NODE_CONDITION} of node-b`,
-        request: conditions('node-b', { $patch: 'delete', type: NODE_CONDITION }),
+        request: conditions('node-b', [REMOVED]),
         may: ['controller'],
       },
       {
-        what: 'write the condition Ready of node-a',
-        request: conditions('node-a', condition('Ready', 'False')),
+        what: `remove the condition ${NODE_CONDITION} of node-a`,
+        request: conditions('node-a', [REMOVED]),
+        may: ['agent', 'controller'],
+      },
+      {
+        what: '… and write the condition Ready of node-a as well',
+        request: conditions('node-a', [REMOVED, condition('Ready', 'False')]),
         may: [],
       },
       {
-        what: 'remove the condition Ready of node-b',
-        request: conditions('node-b', { $patch: 'delete', type: 'Ready' }),
+        what: '… and remove the condition Ready as well',
+        request: conditions('node-a', [REMOVED, gone('Ready')]),
+        may: [],
+      },
+      {
+        what: '… and write another condition as well',
+        request: conditions('node-a', [REMOVED, condition('Tried', 'True')]),
+        may: [],
+      },
+      {
+        what: '… and write its capacity as well',
+        request: conditions('node-a', [REMOVED], { status: { capacity: { pods: '1' } } }),
+        may: [],
+      },
+      {
+        what: '… and remove its capacity as well',
+        request: conditions('node-a', [REMOVED], { status: { capacity: null } }),
+        may: [],
+      },
+      {
+        what: '… and label it as well',
+        request: conditions('node-a', [REMOVED], { metadata: { labels: { a: 'b' } } }),
+        may: [],
+      },
+      {
+        what: '… and remove its labels as well',
+        request: conditions('node-a', [REMOVED], { metadata: { labels: null } }),
         may: [],
       },
       {
@@ -257,16 +328,6 @@ export const clusterActions: readonly ActionGroup[] = [
       {
         what: 'label node-a',
         request: patch('/api/v1/nodes/node-a', { metadata: { labels: { a: 'b' } } }),
-        may: [],
-      },
-      {
-        what: 'write another condition of node-a',
-        request: conditions('node-a', condition('Tried', 'True')),
-        may: [],
-      },
-      {
-        what: 'label node-a by way of its status',
-        request: patch('/api/v1/nodes/node-a/status', { metadata: { labels: { a: 'b' } } }),
         may: [],
       },
       {
@@ -288,6 +349,16 @@ export const clusterActions: readonly ActionGroup[] = [
         may: [],
       },
       {
+        what: 'label the NodeReport of node-a',
+        request: patch(`${OURS}/nodereports/node-a`, { metadata: { labels: { a: 'b' } } }),
+        may: ['agent', 'admin'],
+      },
+      {
+        what: 'label the NodeReport of node-b',
+        request: patch(`${OURS}/nodereports/node-b`, { metadata: { labels: { a: 'b' } } }),
+        may: ['admin'],
+      },
+      {
         what: 'read all NodeReports',
         request: get(`${OURS}/nodereports`),
         may: ['admin'],
@@ -301,6 +372,16 @@ export const clusterActions: readonly ActionGroup[] = [
         what: 'report an Event as the agent of node-b',
         request: event(AGENT_REPORTER, 'node-b'),
         may: [],
+      },
+      {
+        what: '… as the agent of node-a, about node-b',
+        request: event(AGENT_REPORTER, 'node-a', { ...ABOUT_NODE_A, name: 'node-b' }),
+        may: [],
+      },
+      {
+        what: '… as the agent of node-a, about a pod of node-b, which no policy can see',
+        request: event(AGENT_REPORTER, 'node-a', POD_ON_NODE_B, OTHER_TEAM),
+        may: ['agent'],
       },
       {
         what: 'report an Event as the controller',

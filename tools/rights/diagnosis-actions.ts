@@ -21,6 +21,8 @@ export const EXISTING = {
   /** Suspended as well, with `recovery: Approval`. */
   suspendedForApproval: 'suspended-for-approval',
   cancelled: 'cancelled',
+  /** Belongs to another one. */
+  child: 'child',
 } as const;
 
 const ownPod = { namespace: TEAM, name: 'web' };
@@ -36,9 +38,19 @@ function create(spec: object, metadata: object = {}): TriedRequest {
   return { method: 'POST', path: diagnosesIn(TEAM), body };
 }
 
+/** The three ways to send the same change. */
 function change(name: string, body: object): TriedRequest {
   return { method: 'PATCH', path: `${diagnosesIn(TEAM)}/${name}`, body };
 }
+
+const replace = (name: string, body: object): TriedRequest => ({
+  ...{ method: 'PUT', path: `${diagnosesIn(TEAM)}/${name}`, body },
+});
+
+const apply = (name: string, body: object): TriedRequest => ({
+  ...{ method: 'PATCH', path: `${diagnosesIn(TEAM)}/${name}`, patch: 'apply' },
+  body: { apiVersion: API_VERSION, kind: 'Diagnosis', metadata: { name }, ...body },
+});
 
 const status = (name: string): TriedRequest => ({
   method: 'PATCH',
@@ -50,7 +62,8 @@ const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'admin
 const OPERATORS: readonly SubjectId[] = ['operator', 'admin'];
 const RECOVERERS: readonly SubjectId[] = ['recoverer', ...OPERATORS];
 const resume = { spec: { suspend: null } };
-const child = {
+/** The metadata of a Diagnosis that belongs to another one. */
+export const CHILD = {
   labels: { [PARENT_LABEL]: UID },
   ownerReferences: [
     { apiVersion: API_VERSION, kind: 'Diagnosis', name: 'parent', uid: UID, controller: true },
@@ -128,13 +141,18 @@ export const diagnosisActions: readonly ActionGroup[] = [
       },
       {
         what: 'create a Diagnosis that belongs to another one, for a node',
-        request: create({ nodeName: 'node-a' }, child),
+        request: create({ nodeName: 'node-a' }, CHILD),
         may: ['controller', ...OPERATORS],
       },
       {
         what: 'create a Diagnosis that belongs to another one, for a pod',
-        request: create({ podReference: ownPod }, child),
+        request: create({ podReference: ownPod }, CHILD),
         may: ['controller', ...OPERATORS],
+      },
+      {
+        what: '… with `recovery: Automatic`, for a node',
+        request: create({ nodeName: 'node-a', recovery: 'Automatic' }, CHILD),
+        may: ['controller', 'admin'],
       },
       {
         what: 'create a Diagnosis in another namespace',
@@ -152,6 +170,16 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: 'approve a plan',
         request: change(EXISTING.waiting, { spec: { approvedPlan: 'abc' } }),
+        may: ['approver', 'admin'],
+      },
+      {
+        what: '… by a PUT of the object',
+        request: replace(EXISTING.waiting, { spec: { approvedPlan: 'abc' } }),
+        may: ['approver', 'admin'],
+      },
+      {
+        what: '… by a server-side apply',
+        request: apply(EXISTING.waiting, { spec: { approvedPlan: 'abc' } }),
         may: ['approver', 'admin'],
       },
       {
@@ -216,6 +244,11 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', ...OPERATORS],
       },
       {
+        what: 'remove the label of its parent',
+        request: change(EXISTING.child, { metadata: { labels: { [PARENT_LABEL]: null } } }),
+        may: ['controller', ...OPERATORS],
+      },
+      {
         what: 'shorten its deadline',
         request: change(EXISTING.onNodeA, { spec: { deadlineSeconds: 60 } }),
         may: ['controller', 'approver', ...EDITORS],
@@ -224,6 +257,11 @@ export const diagnosisActions: readonly ActionGroup[] = [
         what: 'delete it',
         request: { method: 'DELETE', path: `${diagnosesIn(TEAM)}/${EXISTING.onNodeA}` },
         may: ['controller', ...EDITORS],
+      },
+      {
+        what: 'delete all of the namespace with one request',
+        request: { method: 'DELETE', path: diagnosesIn(TEAM) },
+        may: EDITORS,
       },
       {
         what: 'write the status of one on node-a',
