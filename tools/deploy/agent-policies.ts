@@ -28,6 +28,15 @@ const holderOf = (object: string) =>
 const annotationsOf = (object: string) =>
   `(has(${object}.metadata.annotations) ? dyn(${object}.metadata.annotations) : dyn({}))`;
 
+const finalizersOf = (object: string) =>
+  `(${object} != null && has(${object}.metadata.finalizers) ? ${object}.metadata.finalizers : [])`;
+
+/** An object with a finalizer that nobody removes would block the removal of KubeDiag, or of a namespace. */
+const sameFinalizers: Validation = {
+  expression: `${finalizersOf('object')} == ${finalizersOf('oldObject')}`,
+  why: "'the agent may not change finalizers'",
+};
+
 /** The same for a map that may be absent: absent is empty. */
 function sameMapExcept(mapOf: (object: string) => string, key: string): string {
   const [now, before] = [mapOf('object'), mapOf('oldObject')];
@@ -63,6 +72,7 @@ const policies: readonly Policy[] = [
         expression: 'object.metadata.name == variables.node',
         why: "'the agent may not write NodeReport ' + object.metadata.name",
       },
+      sameFinalizers,
     ],
   },
   {
@@ -85,6 +95,7 @@ const policies: readonly Policy[] = [
         expression: 'variables.isSlot ? oldObject != null : object.metadata.name == variables.node',
         why: "'the agent may not write Lease ' + object.metadata.name",
       },
+      sameFinalizers,
       {
         expression: `!variables.isUpdateOfSlot || ${holderOf('oldObject')} in ['', variables.node]`,
         why: `'another node holds Lease ' + object.metadata.name`,
@@ -159,6 +170,7 @@ const policies: readonly Policy[] = [
           "has(object.regarding) && (object.regarding.kind == 'Pod' || object.regarding.kind == 'Node' && object.regarding.name == variables.node)",
         why: "'the agent may only report Events about its Node and about pods'",
       },
+      sameFinalizers,
     ],
   },
 ];

@@ -35,8 +35,8 @@ function create(kind: string, plural: string, spec: object): TriedRequest {
 
 const operation = (processor: object) => create('Operation', 'operations', { processor });
 
-function lease(name: string, holderIdentity: string): TriedRequest {
-  const metadata = { name, labels: { [SLOT_LABEL]: '' } };
+function lease(name: string, holderIdentity: string, more: object = {}): TriedRequest {
+  const metadata = { name, labels: { [SLOT_LABEL]: '' }, ...more };
   const body = {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -48,6 +48,8 @@ function lease(name: string, holderIdentity: string): TriedRequest {
 
 const hold = (name: string, holderIdentity: string) =>
   patch(`${LEASES}/${name}`, { spec: { holderIdentity } });
+
+const FINALIZERS = { finalizers: ['example.org/tried'] };
 
 const annotate = (name: string, metadata: object) => patch(`${LEASES}/${name}`, { metadata });
 
@@ -72,12 +74,13 @@ function event(
   reportingController: string,
   reportingInstance: string,
   regarding: object = ABOUT_NODE_A,
+  metadata: object = {},
   namespace = 'default',
 ): TriedRequest {
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: 'tried', namespace },
+    metadata: { name: 'tried', ...metadata, namespace },
     eventTime: '2026-01-02T03:04:05.000000Z',
     ...{ reportingController, reportingInstance },
     ...{ action: 'Check', reason: 'Tried', type: 'Normal' },
@@ -250,6 +253,16 @@ export const clusterActions: readonly ActionGroup[] = [
         may: ['agent'],
       },
       {
+        what: '… and write a finalizer, which would block the removal',
+        request: annotate('node-a', FINALIZERS),
+        may: [],
+      },
+      {
+        what: '… and create it with a finalizer',
+        request: lease('node-a', 'node-a', FINALIZERS),
+        may: [],
+      },
+      {
         what: 'hold the Lease of the agent on node-b',
         request: hold('node-b', 'node-b'),
         may: [],
@@ -354,6 +367,11 @@ export const clusterActions: readonly ActionGroup[] = [
         may: ['agent', 'admin'],
       },
       {
+        what: 'write a finalizer of the NodeReport of node-a',
+        request: patch(`${OURS}/nodereports/node-a`, { metadata: FINALIZERS }),
+        may: ['admin'],
+      },
+      {
         what: 'label the NodeReport of node-b',
         request: patch(`${OURS}/nodereports/node-b`, { metadata: { labels: { a: 'b' } } }),
         may: ['admin'],
@@ -374,13 +392,18 @@ export const clusterActions: readonly ActionGroup[] = [
         may: [],
       },
       {
+        what: '… as the agent of node-a, with a finalizer',
+        request: event(AGENT_REPORTER, 'node-a', ABOUT_NODE_A, FINALIZERS),
+        may: [],
+      },
+      {
         what: '… as the agent of node-a, about node-b',
         request: event(AGENT_REPORTER, 'node-a', { ...ABOUT_NODE_A, name: 'node-b' }),
         may: [],
       },
       {
         what: '… as the agent of node-a, about a pod of node-b, which no policy can see',
-        request: event(AGENT_REPORTER, 'node-a', POD_ON_NODE_B, OTHER_TEAM),
+        request: event(AGENT_REPORTER, 'node-a', POD_ON_NODE_B, {}, OTHER_TEAM),
         may: ['agent'],
       },
       {
