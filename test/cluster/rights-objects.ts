@@ -17,6 +17,9 @@ import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjec
 
 const NODES = ['node-a', 'node-b'];
 
+/** On a Node with the name of the Lease of the controllers. */
+export const MISLEADING_AGENT = 'agent-on-misleading-node';
+
 const containers = [{ name: 'main', image: 'none' }];
 
 function pod(name: string, namespace: string, serviceAccountName: string, nodeName: string) {
@@ -99,6 +102,8 @@ export const neededObjects: readonly object[] = [
   lease(`${SLOT_PREFIX}0`, '', slot),
   lease(`${SLOT_PREFIX}1`, 'node-b', slot),
   pod('agent-a', NAMESPACE, AGENT_ACCOUNT, 'node-a'),
+  { apiVersion: 'v1', kind: 'Node', metadata: { name: CONTROLLER_LEASE } },
+  pod(MISLEADING_AGENT, NAMESPACE, AGENT_ACCOUNT, CONTROLLER_LEASE),
   pod('web', TEAM, 'default', 'node-a'),
   pod('web', OTHER_TEAM, 'default', 'node-a'),
   pod(ON_NODE_B, OTHER_TEAM, 'default', 'node-b'),

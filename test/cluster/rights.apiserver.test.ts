@@ -3,6 +3,7 @@ import { textAt } from '../../src/lib/std/json.ts';
 import {
   AGENT_ACCOUNT,
   CONTROLLER_ACCOUNT,
+  CONTROLLER_LEASE,
   NAMESPACE,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { controllerStepsActions } from '../../tools/rights/controller-steps-actions.ts';
@@ -10,7 +11,13 @@ import { type Action, rightsTable, type TriedRequest } from '../../tools/rights/
 import { type SubjectId, subjectIds } from '../../tools/rights/subjects.ts';
 import { type InstalledServer, startInstalledServer } from '../rig/installed-server.ts';
 import { requestAs, type Sender } from '../rig/request-as.ts';
-import { bindings, neededObjects, nodeStatus, podStatuses } from './rights-objects.ts';
+import {
+  bindings,
+  MISLEADING_AGENT,
+  neededObjects,
+  nodeStatus,
+  podStatuses,
+} from './rights-objects.ts';
 
 /** Every cell of docs/reference/rights.md, tried by a request. */
 
@@ -100,6 +107,14 @@ describe('what everybody may do', () => {
     it.each(actions)('$what', expectRights);
   });
 
+  it('an agent cannot lead, even on a Node with the name of the Lease of the controllers', async () => {
+    const agent = await agentOf(MISLEADING_AGENT);
+    const lead = requestOf('hold the Lease of the controller');
+    const { code, body } = await requestAs(server.api, agent, lead);
+    const why = `node ${CONTROLLER_LEASE}: the agent may not write Lease ${CONTROLLER_LEASE}`;
+    expect({ code, body }).toEqual({ code: 403, body: expect.stringContaining(why) });
+  });
+
   describe('With controller-steps.yaml', () => {
     const { actions } = controllerStepsActions;
     it(
@@ -138,14 +153,16 @@ async function tried(id: SubjectId, request: TriedRequest, rule?: string): Promi
 async function findSenders(): Promise<void> {
   for (const id of subjectIds) senders.set(id, { user: id });
   senders.set('executor', 'anonymous');
-  const agentPod = await server.api.client.request({
-    method: 'GET',
-    path: `/api/v1/namespaces/${NAMESPACE}/pods/agent-a`,
-  });
-  const uid = textAt(agentPod, 'metadata', 'uid');
-  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'agent-a', uid };
-  senders.set('agent', { token: await tokenOf(AGENT_ACCOUNT, { boundObjectRef }) });
+  senders.set('agent', await agentOf('agent-a'));
   senders.set('controller', { token: await tokenOf(CONTROLLER_ACCOUNT, {}) });
+}
+
+/** The agent in this pod. */
+async function agentOf(name: string): Promise<Sender> {
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}`;
+  const uid = textAt(await server.api.client.request({ method: 'GET', path }), 'metadata', 'uid');
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid };
+  return { token: await tokenOf(AGENT_ACCOUNT, { boundObjectRef }) };
 }
 
 async function tokenOf(account: string, spec: object): Promise<string> {

@@ -1,6 +1,7 @@
 import {
   AGENT_ACCOUNT,
   AGENT_REPORTER,
+  CONTROLLER_LEASE,
   FAILURES_ANNOTATION,
   NODE_CONDITION,
   NODE_NAME_CLAIM,
@@ -92,7 +93,8 @@ const policies: readonly Policy[] = [
     ],
     validations: [
       {
-        expression: 'variables.isSlot ? oldObject != null : object.metadata.name == variables.node',
+        // A Node may have the name of the Lease by which the controllers choose their leader.
+        expression: `variables.isSlot ? oldObject != null : object.metadata.name == variables.node && variables.node != '${CONTROLLER_LEASE}'`,
         why: "'the agent may not write Lease ' + object.metadata.name",
       },
       sameFinalizers,
