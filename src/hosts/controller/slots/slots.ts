@@ -1,10 +1,10 @@
 import { fieldAt, isObject, numberAt, textAt } from '../../../lib/std/json.ts';
 import {
-  ADMISSION_POLICIES,
   FAILURES_ANNOTATION,
   MANAGED_BY_LABEL,
   MANAGER,
   RECOVERY_POLICY,
+  RIGHTS_POLICIES,
   SLOT_LABEL,
 } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
@@ -150,7 +150,7 @@ class SlotsPart {
     const isOld = performance.now() - this.#rightsAtMs > RIGHTS_CHECK_MS / 2;
     if (this.#rights && !isOld) return this.#rights;
     const seen = await seenPolicies(this.#context.client);
-    const rights = decideRights(seen, ADMISSION_POLICIES);
+    const rights = decideRights(seen, RIGHTS_POLICIES);
     this.#rights = { rights, rightsSince: rightsSince(seen) };
     this.#rightsAtMs = performance.now();
     return this.#rights;
