@@ -33,7 +33,6 @@ const API = 'diagnosis.kubediag.org/v1';
 const READY_MS = 60_000;
 const SOON = { timeout: 90_000, interval: 500 };
 const STATE_DIRECTORY = '/var/lib/kubediag';
-const CONTROLLER_STEPS = 'deploy/controller-steps.yaml';
 const JOURNAL = `${STATE_DIRECTORY}/journal.jsonl`;
 const [NEWER, OLDER] = ['newer', 'older'];
 const NODES = [NEWER, OLDER];
@@ -114,7 +113,6 @@ it.each(['docs/recovery.md', 'docs/rights.md'])(
       'clusterrolebinding/on-call',
       '--ignore-not-found',
     );
-    await cluster.kubectl('delete', '-f', CONTROLLER_STEPS, '--ignore-not-found');
     await cluster.kubectl('delete', 'namespace', ...NAMESPACES);
   },
 );
