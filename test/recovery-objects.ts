@@ -23,10 +23,11 @@ export function recoveryPolicy(spec: RecoveryPolicySpec = {}) {
 
 export function observedPolicy(slots: number, generation: number): RecoveryPolicyStatus {
   const message = 'written by a test';
-  const at = '2026-01-05T00:00:00Z';
+  const at = '2026-01-01T00:00:00Z';
   return {
     slots,
     observedGeneration: generation,
+    rightsEnforcedSince: at,
     conditions: [
       {
         ...{ type: 'RightsEnforced', status: 'True', reason: 'PoliciesInstalled', message },

@@ -1,4 +1,5 @@
 import { fieldAt, isObject, listAt, textAt } from '../src/lib/std/json.ts';
+import { AUTHOR_POLICY, RIGHTS_PROBE } from '../src/pipeline/api/cluster-names.ts';
 import type { KubeClient, KubeRequest } from '../src/pipeline/kube/kube-client.ts';
 import { StoreError } from '../src/pipeline/store/store-error.ts';
 
@@ -18,6 +19,8 @@ export class SyntheticApiServer implements KubeClient {
   isDown = false;
   /** A part of a path that nobody may write to. */
   forbidden = ' ';
+  /** Whether admission policies are in force. */
+  enforcesPolicies = true;
   /** Called before each request: other writers may come first. */
   onRequest: (request: KubeRequest) => void = () => {};
   readonly #changes: PastChange[] = [];
@@ -33,6 +36,7 @@ export class SyntheticApiServer implements KubeClient {
     const { method, path, body } = request;
     this.onRequest(request);
     if (this.isDown) throw new StoreError('ServiceUnavailable', 'connection refused');
+    if (request.query?.dryRun !== undefined) return this.#tried(body);
     if (method !== 'GET') this.writes.push(`${method} ${path}`);
     if (path.includes(this.forbidden)) throw new StoreError('Forbidden', `${path}: forbidden`);
     if (method === 'POST') return this.#create(path, body);
@@ -117,6 +121,15 @@ export class SyntheticApiServer implements KubeClient {
   #wakeWatches(): void {
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
+  }
+
+  /** What a dry run answers: nothing is stored. */
+  #tried(body: unknown): unknown {
+    if (this.enforcesPolicies && textAt(body, 'metadata', 'name') === RIGHTS_PROBE) {
+      const policy = `ValidatingAdmissionPolicy '${AUTHOR_POLICY}' with binding '${AUTHOR_POLICY}'`;
+      throw new StoreError('Forbidden', `${policy} denied request: reserved`);
+    }
+    return { ...fieldsOf(body), metadata: { creationTimestamp: new Date().toISOString() } };
   }
 
   #create(path: string, body: unknown): unknown {

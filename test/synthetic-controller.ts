@@ -36,6 +36,7 @@ export class SyntheticController {
       stop: this.#stop.signal,
       now: () => new Date(),
       onMessage: (message) => this.messages.push(message),
+      enforcedMs: 0,
       ...more,
     };
   }

@@ -117,7 +117,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
 
   api: {
     layer: 'pipeline',
-    does: 'the resources Operation, OperationSet, Diagnosis, Trigger, CommonEvent, NodeReport: schemas and CRDs',
+    does: 'the resources Operation, OperationSet, Diagnosis, Trigger, CommonEvent, NodeReport, RecoveryPolicy: schemas and CRDs',
     imports: ['std'],
     packages: ['zod'],
     pure: true,

@@ -11,8 +11,8 @@ import { createNamespace } from '../rig/controller-here.ts';
 import { type ControllerProcess, controllerProcess } from '../rig/controller-process.ts';
 
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
-const LEADS = 'this process leads';
-const LEADS_NO_MORE = 'does not lead any more';
+const LEADS = 'became leader';
+const LEADS_NO_MORE = 'stopped leading';
 const WAIT = { timeout: 60_000, interval: 200 };
 const HOUR_MS = 3_600_000;
 

@@ -100,7 +100,7 @@ test('one of two controllers leads: whatever becomes of it, the other one follow
   await cluster.diagnosis('d', spec);
   await expect.poll(() => cluster.reasonsOf('d'), SOON).toBe('Pending PodPending=True');
   b.running.child.kill('SIGCONT');
-  await b.running.hasSaid('does not lead any more');
+  await b.running.hasSaid('stopped leading');
   await sleep(3_000);
   // Its renewals until then, and the one that came too late.
   expect(await b.writes()).toBeLessThanOrEqual(before + 2);
@@ -112,7 +112,7 @@ test('one of two controllers leads: whatever becomes of it, the other one follow
   c.running.child.kill('SIGTERM');
   expect((await c.running.end).code).toBe(0);
   await expect.poll(() => b.leads(), SOON).toBe(true);
-  await b.running.hasSaid('this process leads');
+  await b.running.hasSaid('became leader');
   b.running.child.kill('SIGINT');
   expect((await b.running.end).code).toBe(0);
   expect(await cluster.leader()).toBe('');

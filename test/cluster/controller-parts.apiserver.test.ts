@@ -104,13 +104,13 @@ describe('built-in Operations and OperationSets', () => {
   test('of two controllers are not written twice', async () => {
     const both = [await controller(), await controller()];
     await expect.poll(() => count('OperationSet'), WAIT).toBe(builtIn('OperationSet'));
-    const leading = both.filter(({ messages }) => messages.includes('this process leads'));
+    const leading = both.filter(({ messages }) => messages.includes('became leader'));
     expect(leading).toHaveLength(1);
     // The second start finds everything as it should be.
     await leading[0]?.stop();
     running.splice(0, 2, ...both.filter((each) => each !== leading[0]));
     const [other] = running;
-    await expect.poll(() => other?.messages.includes('this process leads'), WAIT).toBe(true);
+    await expect.poll(() => other?.messages.includes('became leader'), WAIT).toBe(true);
     await store.create(object('Operation', 'last', script));
     await store.create(
       object('OperationSet', 'last', { adjacencyList: [{ to: [1] }, { operation: 'last' }] }),

@@ -70,6 +70,7 @@ test('policy and slot exist, and nothing is permitted without admission policies
 });
 
 test('rights are enforced when the policies of the installation are there', async () => {
+  const begunMs = Date.now();
   const text = await readFile('deploy/kubediag.yaml', 'utf8');
   for (const document of parseAllDocuments(text)) {
     const object: unknown = document.toJS();
@@ -81,12 +82,18 @@ test('rights are enforced when the policies of the installation are there', asyn
   }
   await expect.poll(() => condition('RightsEnforced'), WAIT).toBe('True PoliciesInForce');
   expect(await condition('RecoveryPermitted')).toBe('True RecoveryPermitted');
+  const since = String(await status('rightsEnforcedSince'));
+  expect(Date.parse(since)).toBeGreaterThan(begunMs);
+  // Else the next Diagnosis would be older.
+  expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
   // One that only reports is not in force.
   const [name] = RIGHTS_POLICIES;
   await patch(`${BINDINGS}/${name}`, { spec: { validationActions: ['Audit'] } });
   await expect.poll(() => condition('RightsEnforced'), WAIT).toBe('False PoliciesMissing');
+  expect(await status('rightsEnforcedSince')).toBeUndefined();
   await patch(`${BINDINGS}/${name}`, { spec: { validationActions: ['Deny'] } });
   await expect.poll(() => condition('RecoveryPermitted'), WAIT).toBe('True RecoveryPermitted');
+  expect(String(await status('rightsEnforcedSince')) > since).toBe(true);
 });
 
 test('slots follow the policy; a held one stays, and its failures too', async () => {

@@ -151,7 +151,7 @@ test('the next leader goes on where the last one was', async () => {
   const second = await controller(times);
   running.splice(running.indexOf(first), 1);
   await first.stop();
-  await expect.poll(() => second.messages, WAIT).toContain('this process leads');
+  await expect.poll(() => second.messages, WAIT).toContain('became leader');
   await cluster.pod('later');
   await cluster.bind('later', 'e-1');
   await expectReasons('d', 'Failed AgentLost=True AgentLost=True');
@@ -165,7 +165,7 @@ test('an API server that restarts: no agent is lost by it, and the controller go
   agent('f-1', 60);
   await diagnosisOn('f-1', 'd');
   const { messages } = await controller();
-  await expect.poll(() => messages, WAIT).toContain('this process leads');
+  await expect.poll(() => messages, WAIT).toContain('became leader');
   await api.part.stop('SIGKILL');
   await sleep(10_000);
   await api.part.start();
@@ -185,8 +185,8 @@ test('two controllers that both think they lead do no harm', async () => {
   }
   await cluster.node('g-lost');
   const [one, other] = [await controller(), await controller({ namespace: OTHER_NAMESPACE })];
-  await expect.poll(() => one.messages, WAIT).toContain('this process leads');
-  await expect.poll(() => other.messages, WAIT).toContain('this process leads');
+  await expect.poll(() => one.messages, WAIT).toContain('became leader');
+  await expect.poll(() => other.messages, WAIT).toContain('became leader');
   await cluster.pod('shared');
   const numbers = Array.from({ length: 10 }, (_, at) => at);
   const ttl = { ttlSecondsAfterFinished: 0 };

@@ -153,7 +153,12 @@ test('a controller says which rights are not enforced, and permits repairs when 
   const path = `/apis/${API_VERSION}/recoverypolicies/default`;
   const policy = async () => policyIn(await objectAt(api.client, path));
   const decision = async () =>
-    decideRecovery({ policy: await policy(), slotFailures: [], now: new Date() });
+    decideRecovery({
+      policy: await policy(),
+      slotFailures: [],
+      createdAt: undefined,
+      now: new Date(),
+    });
   await expect.poll(decision, WAIT).toMatchObject({
     permitted: false,
     reason: 'RightsNotEnforced',

@@ -58,7 +58,7 @@ it(
 );
 
 it(
-  'has policies without a mistake in their types',
+  'has policies without type errors',
   async () => {
     const status = '-o=jsonpath={range .items[*]}{.status.typeChecking}{"\\n"}{end}';
     const list = await server.kubectl('get', 'validatingadmissionpolicies', '-o=name');

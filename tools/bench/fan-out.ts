@@ -40,7 +40,7 @@ export async function fanOutRows(scratch: string): Promise<readonly Row[]> {
     await agents.start();
     const controller = startProgram([EXECUTABLE, ...words], { limitMs: 2 * LIMIT_MS });
     try {
-      await controller.hasSaid('this process leads');
+      await controller.hasSaid('became leader');
       const idle = await idleRows(api);
       return [...idle, ...(await measured(api, agents, controller.child.pid ?? 0))];
     } finally {

@@ -155,7 +155,7 @@ describe('another kubelet', () => {
     });
   });
 
-  it('that nobody has is refused with the ones that can be had', async () => {
+  it('refuses an unknown version and lists the available ones', async () => {
     const assets = await makePrograms(join(scratch, 'assets'), programs);
     expect(await findBinaries({ ...quietly, assets, kubelet: 'v1.2.3' })).toEqual({
       missing: expect.stringContaining(`give ${CURRENT} or ${LAST_WITH_STALE_SUBPATH} or `),
@@ -197,7 +197,7 @@ describe('another API server', () => {
     });
   });
 
-  it('that nobody has is refused with the ones that can be had', async () => {
+  it('refuses an unknown version and lists the available ones', async () => {
     const assets = await makePrograms(join(scratch, 'assets'), programs);
     expect(await findBinaries({ ...quietly, assets, apiServer: 'v1.2.3' })).toEqual({
       missing: `there is no kube-apiserver v1.2.3: give ${CURRENT} or ${OLDEST_API_SERVER}`,

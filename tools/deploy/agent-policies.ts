@@ -183,7 +183,7 @@ const node: Expression = {
   expression: `has(request.userInfo.extra) && '${NODE_NAME_CLAIM}' in request.userInfo.extra ? ${CLAIM}[0] : ''`,
 };
 
-/** By which an agent writes only what belongs to the node that its token names. */
+/** With these policies an agent writes only objects of the node that its token names. */
 export const agentPolicies: readonly ManifestDocument[] = policies.flatMap(
   ({ name, variables = [], validations, ...policy }) =>
     policyDocuments({

@@ -106,7 +106,7 @@ const operations: AdmissionPolicy = {
   ],
 };
 
-/** By which the API server refuses what "kubediag lint" calls a problem and no CRD can check. */
+/** The API server refuses what `kubediag lint` calls a problem and a CRD cannot check. */
 export const authorPolicies: readonly ManifestDocument[] = [graphs, operations].flatMap(
   policyDocuments,
 );

@@ -184,7 +184,7 @@ const policies: readonly Policy[] = [
   },
 ];
 
-/** By which somebody with the token of the controller can do little more than the controller does. */
+/** They limit a stolen token of the controller to little more than the controller does. */
 export const controllerPolicies: readonly ManifestDocument[] = policies.flatMap(
   ({ name, validations, ...policy }) =>
     policyDocuments({

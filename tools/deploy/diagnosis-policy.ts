@@ -1,4 +1,9 @@
-import { AUTHOR_POLICY, PARENT_LABEL, VERBS } from '../../src/pipeline/api/cluster-names.ts';
+import {
+  AUTHOR_POLICY,
+  PARENT_LABEL,
+  RIGHTS_PROBE,
+  VERBS,
+} from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
 import { type AdmissionPolicy, policyDocuments } from './admission-policy.ts';
 import type { ManifestDocument } from './manifest-document.ts';
@@ -84,6 +89,11 @@ const policy: AdmissionPolicy = {
     },
   ],
   validations: [
+    {
+      expression: `!has(object.metadata.name) || object.metadata.name != '${RIGHTS_PROBE}'`,
+      message: `the name ${RIGHTS_PROBE} is refused: so the controller sees that this policy is in force`,
+      reason: 'Forbidden' as const,
+    },
     asked(
       '!variables.isNew || !variables.repairsAlone',
       'variables.mayRecover',
@@ -139,5 +149,5 @@ const policy: AdmissionPolicy = {
   ],
 };
 
-/** By which nobody does through a Diagnosis what they could not do themselves. */
+/** Prevents a person from doing through a Diagnosis what they may not do directly. */
 export const diagnosisPolicy: readonly ManifestDocument[] = policyDocuments(policy);

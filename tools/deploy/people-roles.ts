@@ -22,8 +22,8 @@ export const peopleRoles: readonly ManifestDocument[] = [
     name: NAMES.view,
     comment:
       'Roles for people: docs/rights.md describes them.\n' +
-      'Part of "view", and so of "edit" and "admin": who may view one namespace sees the Diagnoses there\n' +
-      'with their results, and none of the kinds of the whole cluster.',
+      'Part of "view", and so of "edit" and "admin". A person who may view one namespace sees its\n' +
+      'Diagnoses with their results, but no cluster-scoped kind.',
     isClusterRole: true,
     labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' },
     rules: [ours(plurals, READ)],
@@ -41,8 +41,8 @@ export const peopleRoles: readonly ManifestDocument[] = [
     name: NAMES.diagnoseNodes,
     comment:
       'Diagnoses of whole nodes, and of pods of other namespaces. Not part of another role: it shows what\n' +
-      'belongs to others, and runs scripts and servers of Operations there. Only a ClusterRoleBinding of it\n' +
-      'has an effect.',
+      'belongs to others, and runs scripts and servers of Operations there. Has an effect only with a\n' +
+      'ClusterRoleBinding.',
     isClusterRole: true,
     rules: [diagnoseNodes],
   }),
@@ -57,15 +57,15 @@ export const peopleRoles: readonly ManifestDocument[] = [
   role({
     name: NAMES.approve,
     comment:
-      'Approves plans of repair. Not part of another role, so that those who ask do not approve: an approver\n' +
-      'creates no Diagnosis. A RoleBinding permits it for pods of the namespace.',
+      'Approves plans of repair. Not part of another role, so that authors do not approve their own plans:\n' +
+      'the role cannot create a Diagnosis. A RoleBinding permits it for pods of the namespace.',
     isClusterRole: true,
     rules: [ours(['diagnoses'], [...READ, 'update', 'patch']), approve],
   }),
   role({
     name: NAMES.admin,
     comment:
-      'Also what is of the whole cluster: graphs, steps, and the RecoveryPolicy. Not part of another role: a\n' +
+      'Also permits the cluster-scoped kinds: graphs, steps, and the RecoveryPolicy. Not part of another role: a\n' +
       'script in an Operation runs as root on nodes where the executor permits it.',
     isClusterRole: true,
     rules: [ours(plurals, [...READ, ...WRITE]), diagnoseNodes, recover, approve],

@@ -11,13 +11,13 @@ export function rightsPage(): string {
       what,
       ...subjectIds.map((id) => (may.includes(id) ? 'yes' : '')),
     ]);
-    return `## ${title}\n\n${tableOf(['', ...subjectIds.map((id) => subjects[id].title)], rows)}`;
+    return `## ${title}\n\n${tableOf(['action', ...subjectIds.map((id) => subjects[id].title)], rows)}`;
   });
   return [
     '# Who may do what\n',
-    'With the objects of `deploy/kubediag.yaml`, and in the last table those of `deploy/controller-steps.yaml`. `test/cluster/rights.apiserver.test.ts` sends a request\n' +
-      'to a real API server for every cell. [Rights](../rights.md) says why.\n',
-    tableOf(['', 'is'], people),
+    'Rights after `kubectl apply -f deploy/kubediag.yaml`. The last table is with `deploy/controller-steps.yaml` too.\n' +
+      '`test/cluster/rights.apiserver.test.ts` sends a request to a real API server for every cell. [Rights](../rights.md) says why.\n',
+    tableOf(['subject', 'is'], people),
     ...groups,
   ].join('\n');
 }

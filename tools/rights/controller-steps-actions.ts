@@ -2,7 +2,7 @@ import { CORDONED_BY } from '../../src/pipeline/api/cluster-names.ts';
 import type { ActionGroup, TriedRequest } from './rights-table.ts';
 import { TEAM } from './subjects.ts';
 
-/** Pods of the namespace TEAM, besides "web", which belongs to nothing. */
+/** Pods of the namespace TEAM, besides "web", which has no owner. */
 export const PODS = {
   /** Of a StatefulSet, and waits for an image. */
   stuck: 'stuck-0',
@@ -53,27 +53,27 @@ export const controllerStepsActions: ActionGroup = {
       what: 'delete a Pod of a StatefulSet that waits for an image',
       request: removePod(PODS.stuck),
       // "edit" permits to delete pods of the namespace.
-      may: ['controller', 'editor', 'recoverer', 'operator'],
+      may: ['controller', 'editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'delete a Pod of a StatefulSet that runs',
       request: removePod(PODS.running),
-      may: ['editor', 'recoverer', 'operator'],
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
     {
-      what: 'delete a Pod of nothing',
+      what: 'delete a Pod without an owner',
       request: removePod('web'),
-      may: ['editor', 'recoverer', 'operator'],
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'read a StatefulSet',
       request: { method: 'GET', path: `/apis/apps/v1/namespaces/${TEAM}/statefulsets/web` },
-      may: ['controller', 'viewer', 'editor', 'recoverer', 'operator'],
+      may: ['controller', 'viewer', 'editor', 'recoverer', 'operator', 'onCall'],
     },
     {
       what: 'delete a StatefulSet',
       request: { method: 'DELETE', path: `/apis/apps/v1/namespaces/${TEAM}/statefulsets/web` },
-      may: ['editor', 'recoverer', 'operator'],
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
   ],
 };

@@ -21,7 +21,7 @@ export const EXISTING = {
   /** Suspended as well, with `recovery: Approval`. */
   suspendedForApproval: 'suspended-for-approval',
   cancelled: 'cancelled',
-  /** Belongs to another one. */
+  /** A child Diagnosis, without its parent. */
   child: 'child',
 } as const;
 
@@ -58,11 +58,11 @@ const status = (name: string): TriedRequest => ({
   body: { status: { phase: 'Running' } },
 });
 
-const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'admin'];
-const OPERATORS: readonly SubjectId[] = ['operator', 'admin'];
+const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'onCall', 'admin'];
+const OPERATORS: readonly SubjectId[] = ['operator', 'onCall', 'admin'];
 const RECOVERERS: readonly SubjectId[] = ['recoverer', ...OPERATORS];
 const resume = { spec: { suspend: null } };
-/** The metadata of a Diagnosis that belongs to another one. */
+/** The metadata of a child Diagnosis. */
 export const CHILD = {
   labels: { [PARENT_LABEL]: UID },
   ownerReferences: [
@@ -92,12 +92,12 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: '… with `recovery: Automatic`',
         request: create({ podReference: ownPod, recovery: 'Automatic' }),
-        may: ['recoverer', 'operator', 'admin'],
+        may: ['recoverer', 'operator', 'onCall', 'admin'],
       },
       {
         what: '… without `recovery`, which means the same',
         request: create({ podReference: ownPod, recovery: undefined }),
-        may: ['recoverer', 'operator', 'admin'],
+        may: ['recoverer', 'operator', 'onCall', 'admin'],
       },
       {
         what: '… with `approvedPlan`',
@@ -115,9 +115,9 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
-        what: '… with `recovery: Automatic`, which repairs it for everybody',
+        what: '… with `recovery: Automatic`, which may affect pods of others',
         request: create({ nodeName: 'node-a', recovery: 'Automatic' }),
-        may: ['admin'],
+        may: ['onCall', 'admin'],
       },
       {
         what: 'create a Diagnosis of a pod, and choose the node',
@@ -132,7 +132,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: '… with `recovery: Automatic`, also for pods of the namespace',
         request: create({ targetSelector: { podReferences: [ownPod] }, recovery: 'Automatic' }),
-        may: ['admin'],
+        may: ['onCall', 'admin'],
       },
       {
         what: 'create a Diagnosis of pods by `targetSelector`',
@@ -140,19 +140,19 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: OPERATORS,
       },
       {
-        what: 'create a Diagnosis that belongs to another one, for a node',
+        what: 'create a child Diagnosis, for a node',
         request: create({ nodeName: 'node-a' }, CHILD),
         may: ['controller', ...OPERATORS],
       },
       {
-        what: 'create a Diagnosis that belongs to another one, for a pod',
+        what: 'create a child Diagnosis, for a pod',
         request: create({ podReference: ownPod }, CHILD),
         may: ['controller', ...OPERATORS],
       },
       {
         what: '… with `recovery: Automatic`, for a node',
         request: create({ nodeName: 'node-a', recovery: 'Automatic' }, CHILD),
-        may: ['controller', 'admin'],
+        may: ['controller', 'onCall', 'admin'],
       },
       {
         what: 'create a Diagnosis in another namespace',
@@ -226,7 +226,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: '… of a node',
         request: change(EXISTING.suspendedOnNodeA, resume),
-        may: ['controller', 'admin'],
+        may: ['controller', 'onCall', 'admin'],
       },
       {
         what: 'resume one with `recovery: Approval`',
@@ -239,7 +239,7 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', 'approver', ...EDITORS],
       },
       {
-        what: 'make it belong to another one',
+        what: 'make it a child Diagnosis',
         request: change(EXISTING.onNodeA, { metadata: { labels: { [PARENT_LABEL]: UID } } }),
         may: ['controller', ...OPERATORS],
       },

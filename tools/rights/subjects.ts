@@ -57,6 +57,14 @@ export const subjects = {
     inTeam: ['edit', PEOPLE_ROLES.recover],
     inCluster: [PEOPLE_ROLES.diagnoseNodes],
   },
+  onCall: {
+    title: 'on call',
+    what:
+      `a person with the role \`edit\` in the namespace ${TEAM}, and with \`${PEOPLE_ROLES.diagnoseNodes}\` ` +
+      `and \`${PEOPLE_ROLES.recover}\` in the whole cluster`,
+    inTeam: ['edit'],
+    inCluster: [PEOPLE_ROLES.diagnoseNodes, PEOPLE_ROLES.recover],
+  },
   admin: {
     title: 'admin',
     what: `a person with \`${PEOPLE_ROLES.admin}\` in the whole cluster`,

@@ -14,10 +14,10 @@ export interface AgentStepOptions {
 }
 
 const PROGRAM_OF_POD =
-  'the script, function or server of this Operation may change anything, so a Diagnosis of a pod runs it ' +
-  'only with spec.recovery Automatic, which its author needs a right for';
+  'this Operation runs a script, a function or another server, which may change anything: for a pod set ' +
+  'spec.recovery to Automatic, which needs the verb "recover"';
 
-/** Who may diagnose a pod has no right to change anything else, unless the author was asked for the verb "recover". */
+/** Only the author of a Diagnosis with recovery Automatic was checked for the verb "recover". */
 function mayRunPrograms({ podReference, recovery = 'Automatic' }: DiagnosisSpec): boolean {
   return podReference === undefined || recovery === 'Automatic';
 }

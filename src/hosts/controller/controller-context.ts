@@ -42,9 +42,11 @@ export interface ControllerContext {
   readonly collections?: Map<string, FollowedCollection>;
   /** How long a missing object is waited for; the default is a minute. */
   readonly arrivalMs?: number;
+  /** How long it may take until all API servers enforce an admission policy; the default is ENFORCED_MS. */
+  readonly enforcedMs?: number;
   /** How long the agent of a Diagnosis may be lost; the default is LOST_END_MS. */
   readonly lostEndMs?: number;
 }
 
-/** Runs until `stop`. It begins when all informers have listed their objects. */
+/** Begins when all informers have listed their objects. A part that only reacts to them may return before `stop`. */
 export type ControllerPart = (context: ControllerContext) => Promise<void>;

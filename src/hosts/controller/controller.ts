@@ -31,7 +31,7 @@ export interface ControllerOptions {
   readonly kubeconfig?: string | undefined;
   /** The namespace of our Leases. */
   readonly namespace: string;
-  /** Of this process, for the Lease of the leader: another one for each. */
+  /** Name of this process in the Lease of the leader, unique for each process. */
   readonly identity: string;
   readonly version: string;
   /** The built-in Operations and OperationSets of this version. */
@@ -74,7 +74,7 @@ class Controller {
   readonly #stop: AbortSignal;
   readonly #onMessage: (message: string) => void;
   readonly #lease: Lease;
-  /** Of the informers, while this process leads. */
+  /** Has the informers, while this process leads. */
   #context: ControllerContext | undefined;
 
   constructor(
@@ -123,7 +123,7 @@ class Controller {
 
   /** While this process leads. */
   async #work(stop: AbortSignal): Promise<void> {
-    this.#onMessage('this process leads');
+    this.#onMessage('became leader');
     const { client } = this.#contact;
     const { namespace, identity, builtIns, times } = this.#options;
     const writing = writingWhile(() => this.#lease.isHeld && !stop.aborted, client);
@@ -160,7 +160,7 @@ class Controller {
     const working = stop.aborted ? [] : PARTS.map((part) => part(context));
     await Promise.all([...informing, ...working]);
     this.#context = undefined;
-    this.#onMessage('this process does not lead any more');
+    this.#onMessage('stopped leading');
   }
 
   #notReadyReason(): string | undefined {

@@ -74,7 +74,7 @@ export function diagnosisDigest(
 }
 
 /**
- * One that we saw before it ended ends now. Of another one its endTime says how long ago that was: leaders change
+ * If this process saw the Diagnosis before its end, it ended now. Otherwise endTime counts: leaders change
  * more often than a TTL of days passes. A process that begins to lead with a clock that is ahead deletes it early.
  */
 function endedAtMs(

@@ -1,7 +1,7 @@
-/** Of a message that a digest remembers: enough for status.failedNodes. */
+/** Length of a message that a digest remembers: enough for status.failedNodes. */
 export const MESSAGE_CHARACTERS_MAX = 300;
 
-/** What changes with time alone is seen so much later; to read ten thousand digests takes about a millisecond. */
+/** Delay until a change that only time causes is seen; to read ten thousand digests takes about a millisecond. */
 export const SWEEP_MS = 2_000;
 
 /** Another writer was first: it may be about to write again. */
@@ -28,3 +28,7 @@ export const UNSYNCED_MS = 60_000;
 
 /** How often the admission policies are read: without them no repair may begin. */
 export const RIGHTS_CHECK_MS = 30_000;
+/** The same, while the API server has a policy that it does not enforce: it needs about a second for a new one. */
+export const NOT_ENFORCED_CHECK_MS = 5_000;
+/** After this all API servers enforce a policy that one of them enforces. */
+export const ENFORCED_MS = 3_000;

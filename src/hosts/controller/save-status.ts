@@ -44,7 +44,7 @@ export async function saveStatus(
   }
   const { reason, message } = answer.error;
   if (reason !== 'RequestEntityTooLarge' && reason !== 'Invalid') throw answer.error;
-  // One that has no space for a condition more must end all the same.
+  // A status without space for one more condition must still end.
   const { startTime = '', checkpoint, conditions } = decided;
   const why = `${conditions?.at(-1)?.message}; the complete status was refused: ${message}`;
   const bare = { startTime, ...(checkpoint ? { checkpoint } : {}) };

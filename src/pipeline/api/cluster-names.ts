@@ -1,3 +1,5 @@
+import { API_VERSION, RECOVERY_POLICIES } from './kind-names.ts';
+
 /** Names that the agents and deploy/kubediag.yaml share. */
 
 export const NAMESPACE = 'kubediag';
@@ -21,27 +23,28 @@ export const CONTROLLER_LEASE = 'kubediag-controller';
 /** Leases, numbered from 0: a node is repaired only while its agent holds one of them. */
 export const SLOT_PREFIX = 'kubediag-recovery-';
 export const SLOT_LABEL = 'diagnosis.kubediag.org/recovery-slot';
-/** Of such a Lease: the recoveries that failed while it was held, as a JSON list. */
+/** Annotation of such a Lease: the recoveries that failed while it was held, as a JSON list. */
 export const FAILURES_ANNOTATION = 'diagnosis.kubediag.org/failures';
 
-/** Of a Diagnosis that a controller made for one node: the uid of the Diagnosis that it belongs to. */
+/** Label of a child Diagnosis: the uid of its parent. */
 export const PARENT_LABEL = 'diagnosis.kubediag.org/parent-uid';
-/** The same for people, by name: "kubectl get diagnoses -l diagnosis.kubediag.org/parent=NAME". */
+/** Label of a child Diagnosis for people, the name of its parent: "kubectl get diagnoses -l diagnosis.kubediag.org/parent=NAME". */
 export const PARENT_NAME_LABEL = 'diagnosis.kubediag.org/parent';
 
-/** Of a Node that the controller has cordoned: for which Diagnosis. */
+/** Annotation of a Node that the controller cordoned: the Diagnosis. */
 export const CORDONED_BY = 'diagnosis.kubediag.org/cordoned-by';
 
 /** The one RecoveryPolicy that counts. */
 export const RECOVERY_POLICY = 'default';
+export const RECOVERY_POLICY_PATH = `/apis/${API_VERSION}/${RECOVERY_POLICIES}/${RECOVERY_POLICY}`;
 
-/** Verbs that people need for what RBAC has no word for. */
+/** Verbs of our own, for rights that RBAC cannot express. */
 export const VERBS = { recover: 'recover', approve: 'approve', diagnose: 'diagnose' } as const;
 
-/** Of the built-in Operations and OperationSets that the controller creates and updates. */
+/** Label of the built-in Operations and OperationSets that the controller creates and updates. */
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGER = 'kubediag';
-/** The hash of the spec that the controller wrote: another spec is the change of a person. */
+/** Annotation with the hash of the spec that the controller wrote: another spec is the change of a person. */
 export const BUILT_IN_HASH = 'diagnosis.kubediag.org/built-in-hash';
 
 /** ClusterRoles for people. */
@@ -54,13 +57,15 @@ export const PEOPLE_ROLES = {
   admin: 'kubediag-admin',
 } as const;
 
-/** The policy that asks for the verbs: without it, RBAC alone decides who may create a Diagnosis. */
+/** The policy that checks the verbs: without it, RBAC alone decides who may create a Diagnosis. */
 export const AUTHOR_POLICY = 'kubediag-diagnoses';
+/** The name of a Diagnosis that this policy refuses: the controller asks for it to see that the policy is in force. */
+export const RIGHTS_PROBE = 'kubediag-rights-probe';
 
-/** Of a namespace whose pods may read the metrics of the controller. */
+/** Label of namespaces whose pods may read the metrics of the controller. */
 export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';
 
-/** Of a ValidatingAdmissionPolicy: the controller sees by it whether somebody has changed the policy. */
+/** Annotation of a ValidatingAdmissionPolicy, by which the controller sees whether somebody has changed the policy. */
 export const POLICY_HASH = 'diagnosis.kubediag.org/policy-hash';
 
 /** The ValidatingAdmissionPolicies that limit rights: without one of them no node is repaired. */

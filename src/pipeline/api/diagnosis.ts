@@ -174,7 +174,7 @@ const nodeCounts = z
       'Nodes without an answer: their Diagnosis ended as Error, Refused or Cancelled, was deleted, or could not be created.',
     ),
     created: count
-      .describe('So many of the first nodes in status.nodeNames have got their Diagnosis.')
+      .describe('Number of nodes, from the start of status.nodeNames, whose Diagnosis was created.')
       .exactOptional(),
     results: z
       .record(z.string(), count)
@@ -264,7 +264,7 @@ export const diagnosisStatus = z
       .exactOptional(),
     nodes: nodeCounts.exactOptional(),
     progress: text
-      .describe('Of a Diagnosis of several nodes: how many have ended, for example 37/120.')
+      .describe('Nodes that have ended, of all selected nodes, for example 37/120.')
       .exactOptional(),
     failedNodes: z
       .array(
@@ -300,7 +300,7 @@ export const diagnosisStatus = z
       .exactOptional(),
     planRequiredBy: z
       .enum(['Diagnosis', 'RecoveryPolicy'])
-      .describe('What demands the approval of the plan.')
+      .describe('Which of the two requires the approval of the plan.')
       .exactOptional(),
     plannedActions: z
       .array(action)

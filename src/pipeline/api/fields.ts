@@ -82,7 +82,7 @@ export const targetSelector = z
       .describe('Nodes by their names.')
       .exactOptional(),
     podSelector: labelSelector
-      .describe('The nodes of all pods with these labels, in all namespaces.')
+      .describe('The nodes of all pods with these labels, in all namespaces; {} selects all pods.')
       .exactOptional(),
     podReferences: z
       .array(podReference)
@@ -91,7 +91,7 @@ export const targetSelector = z
       .exactOptional(),
   })
   .describe(
-    'Several nodes to diagnose, each with a Diagnosis of its own. The first member that is not empty counts; without one no node is selected. On a cluster it has no effect beside nodeName or podReference.',
+    'Several nodes to diagnose, each with a Diagnosis of its own. The first of these members that is set counts. An empty list counts as not set; an empty selector selects everything. Without any of them no node is selected. On a cluster it has no effect beside nodeName or podReference.',
   );
 
 export const condition = z.object({

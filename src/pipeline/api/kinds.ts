@@ -157,7 +157,8 @@ const recoveryPolicy: DefinedKind = {
   plural: RECOVERY_POLICIES,
   shortNames: ['recpol'],
   scope: 'Cluster',
-  description: 'When agents may repair their nodes, and how many at once. It is named "default".',
+  description:
+    'When agents may repair their nodes, and how many at once. Only the one named "default" has an effect.',
   spec: recoveryPolicySpec,
   status: recoveryPolicyStatus,
   columns: [

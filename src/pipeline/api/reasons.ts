@@ -151,7 +151,7 @@ export const CONDITION_REASONS = {
   AgentLost: {
     type: 'AgentLost',
     message:
-      'The agent of node NAME does not renew its Lease: the node may be down or cut off, and what runs there is unknown',
+      'The agent of node NAME does not renew its Lease: the node may be down or cut off, and what runs there is unknown: check the node and its pod of the DaemonSet kubediag-agent',
     means: 'The Diagnosis goes on if the agent returns in time; otherwise it ends as Failed.',
   },
   AgentReturned: {
@@ -164,6 +164,12 @@ export const CONDITION_REASONS = {
     message:
       'No repair without a RecoveryPolicy: NAME; check that the controller runs, which creates the policy "default"',
     means: 'The policy does not exist, cannot be read, or no controller has observed it yet.',
+  },
+  RecoveryPolicyUnusable: {
+    type: 'WaitingForRecovery',
+    message: 'RecoveryPolicy "default" cannot be used: NAME; correct the policy',
+    means:
+      'The policy is malformed, or has a field that this version does not know. No repair begins.',
   },
   RecoveryPaused: {
     type: 'WaitingForRecovery',
@@ -184,21 +190,21 @@ export const CONDITION_REASONS = {
   RightsNotEnforced: {
     type: 'WaitingForRecovery',
     message:
-      'This API server does not enforce the rights of KubeDiag: NAME; to repair nevertheless, set spec.withoutAdmissionPolicies of RecoveryPolicy default to Allow',
+      'Nobody checks who may ask for a repair: NAME; to repair anyway, set spec.withoutAdmissionPolicies of RecoveryPolicy default to Allow',
     means:
-      'The API server has no admission policies, which v1.30 and newer have, or one of KubeDiag is missing. A step that repairs is refused.',
+      'The API server has no admission policies, which v1.30 and newer have, or one of KubeDiag is missing or was changed. A step that repairs is refused.',
   },
   AuthorNotChecked: {
-    type: 'WaitingForRecovery',
+    type: 'Failed',
     message:
-      'The Diagnosis was created before NAME, when no admission policy checked whether its author may repair',
+      'The Diagnosis was created before NAME, when no admission policy checked whether its author may repair: create it again',
     means:
-      'The admission policies of KubeDiag are newer than the Diagnosis. A step that repairs is refused.',
+      'The admission policies of KubeDiag are in force since then. A step that repairs is refused, and no Diagnosis is created for further nodes.',
   },
   RightsNotChecked: {
     type: 'WaitingForRecovery',
     message:
-      'Nobody knows whether this API server enforces the rights of KubeDiag: NAME; check that the controller runs',
+      'Cannot determine whether the API server enforces the rights of KubeDiag: NAME; check that the controller runs',
     means: 'No controller has checked the admission policies yet, or it cannot read them.',
   },
   NoRecoverySlot: {

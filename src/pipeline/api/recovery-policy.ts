@@ -53,14 +53,16 @@ const maintenanceWindow = z.object({
     .int()
     .min(60)
     .max(TIMEOUT_SECONDS_MAX)
-    .describe('How long the window lasts. A recovery that has begun is finished after it.'),
+    .describe('How long the window lasts. A recovery that has begun may end after it.'),
 });
 
 const faultRecovery = z.object({
   name: text.min(1).max(REPORTED_TEXT_MAX).describe('Name of the fault.'),
   recovery: z
     .enum(RECOVERY_MODES)
-    .describe('Strictest of the Diagnosis and the policy counts: Never, then Approval.'),
+    .describe(
+      'The stricter of this and spec.recovery of the Diagnosis applies; Never is stricter than Approval.',
+    ),
 });
 
 export const recoveryPolicySpec = ruled(
@@ -81,11 +83,13 @@ export const recoveryPolicySpec = ruled(
       .min(1)
       .max(FAILURES_LISTED_MAX)
       .describe(
-        'After so many failed recoveries no other one begins, until failuresResetTime is set. 3 when absent.',
+        'Number of failed recoveries after which no further one begins, until failuresResetTime is set. 3 when absent.',
       )
       .exactOptional(),
     failuresResetTime: time
-      .describe('Failed recoveries up to this time no longer count: set it to now to go on.')
+      .describe(
+        'Failures up to this time do not count. Set it to the current time to let recoveries begin again.',
+      )
       .exactOptional(),
     faults: z
       .array(faultRecovery)
@@ -96,7 +100,7 @@ export const recoveryPolicySpec = ruled(
     withoutAdmissionPolicies: z
       .enum(['Allow', 'Deny'])
       .describe(
-        'Whether nodes are repaired although this API server does not enforce the rights of KubeDiag, because it has no admission policies, which v1.30 and newer have. Deny when absent.',
+        'Whether agents repair nodes while the API server does not enforce the rights of KubeDiag: it is older than v1.30, or an admission policy is missing or was changed. Deny when absent.',
       )
       .exactOptional(),
   }),
@@ -134,7 +138,7 @@ export const recoveryPolicyStatus = z
       .exactOptional(),
     rightsEnforcedSince: time
       .describe(
-        'When the admission policies that check the authors of Diagnoses were created. An older Diagnosis repairs no node.',
+        'When the admission policies that check the authors of Diagnoses were created. Diagnoses that are older repair no node.',
       )
       .exactOptional(),
     conditions: conditions.exactOptional(),

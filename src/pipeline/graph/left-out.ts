@@ -51,7 +51,7 @@ export function refusedTargets(spec: DiagnosisSpec): readonly Problem[] {
   const { podReference, targetSelector } = spec;
   if (podReference || !targetSelector) return [];
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
-  // The first field that is not empty counts.
+  // The first field that is set counts. An empty list counts as not set.
   if (nodeSelector || nodeNames.length > 0) return [];
   const fix =
     'create one Diagnosis for each pod, with the pod in spec.podReference, or this one on a cluster';

@@ -107,7 +107,7 @@ test('finds out what was deleted, changed and created while it could not watch',
   expect(pods.get('default/a')).toBe(unchanged);
 });
 
-test('a stopped one holds nobody up', async () => {
+test('a stopped informer does not block its callers', async () => {
   const stop = new AbortController();
   stop.abort();
   const pods = new Informer({ digest: () => undefined });
@@ -116,4 +116,5 @@ test('a stopped one holds nobody up', async () => {
     onError: () => {},
   });
   await Promise.all([pods.synced, running]);
+  expect(pods.isSynced).toBe(false);
 });

@@ -72,7 +72,7 @@ async function two() {
   return { api, first, second };
 }
 
-test('one of two leads, and the other one as soon as it has ended', async () => {
+test('only one of two processes leads, and the other one follows when it ends', async () => {
   const { api, first, second } = await two();
   await sleep(DURATION_SECONDS * 1_500);
   expect([first.isWorking, second.isWorking]).toEqual([true, false]);
@@ -94,7 +94,7 @@ test('one that cannot renew its Lease ends its work, and another one leads', asy
   expect([first.isWorking, second.isWorking]).toEqual([false, true]);
 });
 
-test('one that was slow leads on if nobody else has led', async () => {
+test('a slow leader stays leader if nobody else has led', async () => {
   const api = new SyntheticApiServer();
   const only = candidate(api, 'only');
   await expect.poll(() => only.isWorking).toBe(true);

@@ -44,7 +44,10 @@ export function writingWhile(isLeading: () => boolean, client: KubeClient): Kube
     request: async (request) => {
       if (request.method === 'GET' || isLeading()) return client.request(request);
       const what = `${request.method} ${request.path}`;
-      throw new StoreError('ServiceUnavailable', `${what}: another process may lead by now`);
+      throw new StoreError(
+        'ServiceUnavailable',
+        `${what}: not sent: this process may no longer lead`,
+      );
     },
   };
 }

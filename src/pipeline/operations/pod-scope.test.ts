@@ -20,7 +20,7 @@ test('the pod is known by its UID and its ids, from the kubelet or from the runt
   }
 });
 
-test('two pods of one name are none that is known', async () => {
+test('refuses a name that two pods have', async () => {
   const own = { ...OWN, namespace: OTHER.namespace, name: OTHER.name };
   for (const knownTo of ['both', 'runtime'] as const) {
     const host = hostOn(nodeWithTwoPods({ own, knownTo }).build());

@@ -9,6 +9,7 @@ const OBSERVED: RecoveryPolicyStatus = {
   slots: 3,
   observedGeneration: 2,
   conditions: [{ type: 'RightsEnforced', status: 'True' }],
+  rightsEnforcedSince: '2026-01-01T00:00:00Z',
 };
 
 function failure(uid: string, time = '2026-01-05T11:00:00Z') {
@@ -25,7 +26,7 @@ function decided(
     spec: { maxConcurrentNodes: 3, ...spec },
     status,
   });
-  return decideRecovery({ policy, slotFailures, now: NOW });
+  return decideRecovery({ policy, slotFailures, createdAt: undefined, now: NOW });
 }
 
 function messageOf(decision: ReturnType<typeof decideRecovery>): string | undefined {
@@ -91,28 +92,43 @@ test.each<[string, RecoveryPolicySpec, RecoveryPolicyStatus | undefined, typeof 
 });
 
 test.each([
-  ['absent', undefined, 'it does not exist'],
-  ['no object', 'policy', 'it is malformed'],
-  ['without a spec', {}, 'its spec is malformed'],
+  ['no object', 'policy', 'cannot be used: malformed; correct the policy'],
+  ['without a spec', {}, 'cannot be used: spec: '],
   [
     'with a mode that we do not know',
     { spec: { faults: [{ name: 'x', recovery: 'Maybe' }] } },
-    'faults.0.recovery',
+    'cannot be used: spec.faults.0.recovery: ',
   ],
   [
     'with a field that this version does not know',
     { spec: { maintenanceWindows: [{ schedule: '0 2 * * *', durationSeconds: 60, except: [] }] } },
-    'this version does not know its field spec.maintenanceWindows.0.except',
+    'cannot be used: unknown field spec.maintenanceWindows.0.except;',
   ],
   [
     'with a malformed status',
     { spec: {}, status: { slots: 'many' } },
-    'its status is malformed: slots',
+    'cannot be used: status.slots: ',
   ],
 ])('permits nothing with a policy that is %s', (_, object, why) => {
-  const decision = decideRecovery({ policy: policyIn(object), slotFailures: [], now: NOW });
-  expect(decision).toMatchObject({ permitted: false, reason: 'RecoveryPolicyMissing' });
+  const policy = policyIn(object);
+  const seen = { policy, slotFailures: [], createdAt: undefined, now: NOW };
+  const decision = decideRecovery(seen);
+  expect(decision).toMatchObject({ permitted: false, reason: 'RecoveryPolicyUnusable' });
   expect(messageOf(decision)).toContain(why);
+});
+
+test('permits nothing without a policy', () => {
+  const decision = decideRecovery({
+    policy: policyIn(undefined),
+    slotFailures: [],
+    createdAt: undefined,
+    now: NOW,
+  });
+  expect(decision).toEqual({
+    permitted: false,
+    reason: 'RecoveryPolicyMissing',
+    name: 'not found',
+  });
 });
 
 test('permits again after a reset of the failures', () => {
@@ -134,6 +150,11 @@ test('does not let a step wait whose author nobody has checked', () => {
   const decision = decided(paused, unchecked as RecoveryPolicyStatus);
   expect(decision).toMatchObject({ reason: 'RightsNotEnforced' });
   expect(decision.permitted || whyRefused(decision)).toContain('create the Diagnosis again');
+});
+
+test('waits until somebody has found out since when authors are checked', () => {
+  const { rightsEnforcedSince: _, ...status } = OBSERVED;
+  expect(decided({}, status)).toMatchObject({ permitted: false, reason: 'RightsNotChecked' });
 });
 
 test.each([

@@ -18,8 +18,8 @@ export interface SeenRecovery {
   readonly slotFailures: readonly FailedRecovery[];
   /** The numbers of the slots that nodes hold, where they are known. */
   readonly heldSlots?: readonly number[];
-  /** When the Diagnosis was created that repairs. */
-  readonly createdAt?: string | undefined;
+  /** When the Diagnosis was created that repairs; undefined for the cluster in general. */
+  readonly createdAt: string | undefined;
   readonly now: Date;
 }
 
@@ -49,14 +49,14 @@ export function decideRecovery({
   createdAt,
   now,
 }: SeenRecovery): RecoveryDecision {
-  if (policy.state === 'unusable') return no('RecoveryPolicyMissing', policy.why);
+  if (policy.state === 'unusable') return no(policy.reason, policy.why);
   const { spec, status } = policy;
   if (status.observedGeneration === undefined || status.slots === undefined) {
     return no('RecoveryPolicyMissing', 'no controller has observed it yet');
   }
   // Before what a step waits for: it must not wait until somebody enforces rights, and repair then.
-  const unchecked = decideRights(policy, createdAt);
-  if (unchecked) return unchecked;
+  const unchecked = whyUnchecked(policy, createdAt);
+  if (unchecked) return { permitted: false, ...unchecked };
   if (spec.paused) return no('RecoveryPaused', 'default');
   const failures = failuresThatCount(spec, status.failures ?? [], slotFailures);
   const { stopAfterFailures = STOP_AFTER_FAILURES } = spec;
@@ -70,21 +70,20 @@ export function decideRecovery({
   return { permitted: true, slots: usableSlots(policy, heldSlots), ...changes };
 }
 
-/** Why nobody has checked that the author may repair. */
-function decideRights(
+/** Why nobody has checked that the author of a Diagnosis may repair. */
+export function whyUnchecked(
   { spec, status }: SeenPolicy & { readonly state: 'usable' },
   createdAt: string | undefined,
-): RecoveryDecision | undefined {
+): NotPermitted | undefined {
   if (spec.withoutAdmissionPolicies === 'Allow') return undefined;
   const { conditions = [], rightsEnforcedSince: since } = status;
   const rights = conditions.find(({ type }) => type === RIGHTS_ENFORCED);
-  if (rights?.status !== 'True') {
+  if (rights?.status !== 'True' || since === undefined) {
     const reason = rights?.status === 'False' ? 'RightsNotEnforced' : 'RightsNotChecked';
-    return no(reason, rights?.message || 'no controller has checked it yet');
+    return { reason, name: rights?.message || 'no controller has checked it yet' };
   }
-  const isOlder =
-    createdAt !== undefined && since !== undefined && Date.parse(createdAt) < Date.parse(since);
-  return isOlder ? no('AuthorNotChecked', since) : undefined;
+  const isOlder = createdAt !== undefined && !(Date.parse(createdAt) >= Date.parse(since));
+  return isOlder ? { reason: 'AuthorNotChecked', name: since } : undefined;
 }
 
 /**
@@ -92,7 +91,7 @@ function decideRights(
  * Diagnosis would repair its node as soon as the rights of others are enforced.
  */
 export function whyRefused(why: NotPermitted): string | undefined {
-  if (why.reason === 'AuthorNotChecked') return `${messageFor(why)}: create it again`;
+  if (why.reason === 'AuthorNotChecked') return messageFor(why);
   if (why.reason === 'RightsNotEnforced') {
     return `${messageFor(why)}, then create the Diagnosis again`;
   }

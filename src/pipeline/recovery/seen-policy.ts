@@ -8,9 +8,13 @@ import {
 } from '../api/recovery-policy.ts';
 import { unknownFields } from '../api/unknown-fields.ts';
 
-/** The RecoveryPolicy "default" as it was read, or why nobody can go by it. */
+/** The RecoveryPolicy "default" as it was read, or why it permits nothing. */
 export type SeenPolicy =
-  | { readonly state: 'unusable'; readonly why: string }
+  | {
+      readonly state: 'unusable';
+      readonly reason: 'RecoveryPolicyMissing' | 'RecoveryPolicyUnusable';
+      readonly why: string;
+    }
   | {
       readonly state: 'usable';
       readonly spec: RecoveryPolicySpec;
@@ -22,23 +26,24 @@ const KNOWN_FIELDS = structuralSchema(recoveryPolicySpec);
 
 /** A policy that cannot be understood completely permits nothing: it may forbid what we do not see. */
 export function policyIn(object: unknown): SeenPolicy {
-  if (object === undefined) return unusable('it does not exist');
-  if (!isObject(object)) return unusable('it is malformed');
+  if (object === undefined) {
+    return { state: 'unusable', reason: 'RecoveryPolicyMissing', why: 'not found' };
+  }
+  if (!isObject(object)) return unusable('malformed');
   const given = fieldAt(object, 'spec');
   const spec = recoveryPolicySpec.safeParse(given);
-  if (!spec.success) return unusable(`its spec is malformed: ${firstOf(spec.error.issues)}`);
+  if (!spec.success) return unusable(firstOf('spec', spec.error.issues));
   const [unknown] = unknownFields(KNOWN_FIELDS, given, 'Strict');
-  if (unknown)
-    return unusable(`this version does not know its field spec.${unknown.place.join('.')}`);
+  if (unknown) return unusable(`unknown field spec.${unknown.place.join('.')}`);
   const seen = fieldAt(object, 'status');
   const status = recoveryPolicyStatus.safeParse(seen ?? {});
-  if (!status.success) return unusable(`its status is malformed: ${firstOf(status.error.issues)}`);
+  if (!status.success) return unusable(firstOf('status', status.error.issues));
   const generation = numberAt(object, 'metadata', 'generation') ?? 0;
   return { state: 'usable', spec: spec.data, status: status.data, generation };
 }
 
 function unusable(why: string): SeenPolicy {
-  return { state: 'unusable', why };
+  return { state: 'unusable', reason: 'RecoveryPolicyUnusable', why };
 }
 
 interface Issue {
@@ -46,6 +51,8 @@ interface Issue {
   readonly message: string;
 }
 
-function firstOf([issue]: readonly Issue[]): string {
-  return issue ? `${issue.path.map(String).join('.')}: ${issue.message}` : '';
+// spec.maxConcurrentNodes: not a number of nodes
+function firstOf(field: 'spec' | 'status', [issue]: readonly Issue[]): string {
+  const { path = [], message = 'malformed' } = issue ?? {};
+  return `${[field, ...path.map(String)].join('.')}: ${message}`;
 }

@@ -8,7 +8,7 @@ export const SLOT_SECONDS = 120;
  */
 export const ASK_FIRST_MS = 6_000;
 export const ASK_MAX_MS = 60_000;
-/** What an agent that has not asked for so long waits for is something new. */
+/** An agent that has not asked for so long starts again with the shortest interval. */
 export const ASK_FORGET_MS = 300_000;
 
 /** When a maintenance window opens, agents do not all ask in the same moment. */
@@ -23,6 +23,6 @@ export const UNUSED_MS = 10_000;
 /** A write without an answer may happen as late as this: then the API server gives up a request. */
 export const LATE_WRITE_MS = 60_000;
 
-/** As long as this a step waits for another one of its node, and after that it says so and asks again. */
+/** How long a step waits for another step of its node before it reports that. */
 export const TURN_MS = 5_000;
 export const TURN_AGAIN_MS = 5_000;

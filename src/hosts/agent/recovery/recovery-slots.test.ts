@@ -298,7 +298,7 @@ test('at its start an agent releases the slot of its node, once the journal is s
   await expect
     .poll(() => node.messages)
     .toContain(
-      'Lease kubediag-recovery-1 is not released: the journal is not settled: somebody repairs',
+      'Lease kubediag-recovery-1: not released: an action may still be running: somebody repairs',
     );
   expect(holders(api)).toEqual(['', 'web-1']);
   isSettled = true;

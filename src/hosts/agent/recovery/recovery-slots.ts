@@ -123,7 +123,7 @@ export class RecoverySlots {
       if (decision) return decision;
       const leftMs = until - performance.now();
       if (leftMs <= 0 || request.stop.aborted) {
-        const name = 'Another Diagnosis is repairing this node, and only one may at a time';
+        const name = 'Another Diagnosis is repairing this node: only one repairs at a time';
         return { notNow: { reason: 'NoRecoverySlot', name }, againMs: TURN_AGAIN_MS };
       }
       await Promise.race([this.#held?.ended.promise, sleepUntilStopped(leftMs, request.stop)]);
@@ -139,7 +139,7 @@ export class RecoverySlots {
     const policy = await this.#leases.policy();
     const now = this.#now();
     const wait = (why: Parameters<SharedWait['begin']>[1]) => this.#wait.begin(policy, why, now);
-    if (policy.state === 'unusable') return wait(missing(policy.why));
+    if (policy.state === 'unusable') return wait({ reason: policy.reason, name: policy.why });
     if (!needsSlot(policy)) return { policy };
     if (this.#held) return undefined;
     const first = decideRecovery({ policy, slotFailures: [], createdAt, now });
@@ -298,7 +298,7 @@ export class RecoverySlots {
       const settled = await settle();
       if (!settled.isSettled) {
         const name = first.value.map((slot) => slot.name).join(', ');
-        onMessage(`Lease ${name} is not released: the journal is not settled: ${settled.why}`);
+        onMessage(`Lease ${name}: not released: an action may still be running: ${settled.why}`);
         return;
       }
     }

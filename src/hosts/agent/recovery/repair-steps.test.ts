@@ -65,7 +65,7 @@ const approved = { status: { plan: 'p' } };
 test('an absent policy means no repair, and a step that acts only then waits', async () => {
   const { outcome, modes } = await outcomeOf(repairStep('web-1'), { policy: false });
   expect(outcome).toMatchObject({
-    notNow: { reason: 'RecoveryPolicyMissing', name: 'it does not exist' },
+    notNow: { reason: 'RecoveryPolicyMissing', name: 'not found' },
   });
   expect(modes).toEqual([]);
 });

@@ -51,7 +51,7 @@ export function repairSteps(run: RunStep, options: RepairStepsOptions): RunStepW
     const { policy, turn } = permission;
     const recovery = modeFor(policy.spec, fault, spec.recovery);
     if (recovery === 'Never') {
-      const todo = 'see its spec.faults, or repair the node as a person';
+      const todo = 'see its spec.faults, or run "kubediag recover" in the executor of the node';
       return refusedWith(`RecoveryPolicy default permits no repair of ${fault}: ${todo}`);
     }
     const effective = withRecovery(step, recovery);
@@ -81,7 +81,7 @@ async function repaired(
     return outcome;
   } finally {
     const hasSucceeded = outcome !== undefined && ('planned' in outcome || outcome.succeeded);
-    // Of a step that gave no answer nobody knows that it has not failed.
+    // A step without an answer may have failed.
     const hasFailed = hasFailedAction(outcome) || (!isAnswered && !step.stop.aborted);
     const time = failureTime(now(), policy.spec);
     const failure = hasFailed ? failureOf(step, time) : undefined;

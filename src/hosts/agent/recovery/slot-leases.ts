@@ -46,7 +46,7 @@ export class SlotLeases {
     const answer = await answerOf(objectAt(this.#options.client, path));
     if (answer.ok) return policyIn(answer.value);
     const why = `the API server does not answer the agent (${answer.error.reason})`;
-    return { state: 'unusable', why };
+    return { state: 'unusable', reason: 'RecoveryPolicyMissing', why };
   }
 
   async list(): Promise<readonly SlotLease[]> {

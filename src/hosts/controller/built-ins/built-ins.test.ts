@@ -15,7 +15,5 @@ test('a change by a person while a controller leads is reported', async () => {
   await expect.poll(() => api.objects.get(path)).toBeDefined();
   await expect.poll(() => messages).toContain('Operation node-cordon: created');
   api.put(path, { ...api.objects.get(path), spec: { processor: { timeoutSeconds: 1 } } });
-  await expect
-    .poll(() => messages.join())
-    .toContain('Operation node-cordon is built in and was changed');
+  await expect.poll(() => messages.join()).toContain('Operation node-cordon: changed by a person');
 });

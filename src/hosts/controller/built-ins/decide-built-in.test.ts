@@ -69,18 +69,20 @@ test('one that a person has changed is left alone and reported', () => {
     expect(decideBuiltIn(operation(version), changed)).toEqual({
       kind: 'leave',
       conflict:
-        'Operation node-cordon is built in and was changed, so the controller does not update it; ' +
-        'to use the built-in one again, delete it',
+        'Operation node-cordon: changed by a person, so the controller does not update it; ' +
+        'delete it to get the built-in one back',
     });
   }
 });
 
-test('one of a user is left alone, and reported when it differs', () => {
+test('leaves an object of a user alone, and reports it if it differs', () => {
   const theirs = withMetadata(stored('/new'), { labels: {}, annotations: {} });
   expect(decideBuiltIn(operation('/new'), theirs)).toEqual({ kind: 'leave' });
   const decision = decideBuiltIn(operation('/newer'), theirs);
   expect(decision).toMatchObject({ kind: 'leave' });
-  expect(JSON.stringify(decision)).toContain('has no label app.kubernetes.io/managed-by=kubediag');
+  expect(JSON.stringify(decision)).toContain(
+    'lacks the label app.kubernetes.io/managed-by=kubediag',
+  );
 });
 
 test('one to which a person has added the label is taken over', () => {

@@ -57,14 +57,14 @@ function written<T extends NewObject>(object: T, { kind, spec }: NewObject, hash
 
 function foreign({ kind, metadata: { name } }: NewObject): string {
   return (
-    `${kind} ${name} has the name of a built-in one and is used instead of it: it has no label ` +
-    `${MANAGED_BY_LABEL}=${MANAGER}, so the controller does not change it; to use the built-in one, delete it`
+    `${kind} ${name}: replaces the built-in one, because it lacks the label ${MANAGED_BY_LABEL}=${MANAGER}; ` +
+    'the controller does not update it; delete it to get the built-in one back'
   );
 }
 
 function changed({ kind, metadata: { name } }: NewObject): string {
   return (
-    `${kind} ${name} is built in and was changed, so the controller does not update it; ` +
-    'to use the built-in one again, delete it'
+    `${kind} ${name}: changed by a person, so the controller does not update it; ` +
+    'delete it to get the built-in one back'
   );
 }

@@ -246,7 +246,7 @@ test('names without a node have failed from the start, and stay so', () => {
     nodes: { total: 2, waiting: 1, failed: 1 },
     failedNodes: missing,
     conditions: [
-      { message: '1 node is selected, with a Diagnosis of its own; 1 of 2 names have no node' },
+      { message: '1 node is selected, with a Diagnosis of its own; 1 of 2 names matches no node' },
     ],
   });
   const nodes = [node('a:Succeeded:Repaired')];

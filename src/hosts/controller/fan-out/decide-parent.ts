@@ -125,7 +125,9 @@ export function decideSelected(
   }));
   const [subject, each] =
     nodeNames.length === 1 ? ['1 node is', 'with'] : [`${nodeNames.length} nodes are`, 'each with'];
-  const absent = missing.length === 0 ? '' : `; ${missing.length} of ${total} names have no node`;
+  const match = missing.length === 1 ? 'matches' : 'match';
+  const absent =
+    missing.length === 0 ? '' : `; ${missing.length} of ${total} names ${match} no node`;
   const what = `${subject} selected, ${each} a Diagnosis of its own${absent}`;
   return {
     ...withReason(withNodes(listed, waiting), 'NodesSelected', now, what),
@@ -150,7 +152,7 @@ function stateOf({ name, childName, child, isCreated, failure }: SeenNode, spec:
 }
 
 export function deletedText(name: string): string {
-  return `its Diagnosis ${name} was deleted before the end`;
+  return `Diagnosis ${name} was deleted before it ended`;
 }
 
 function changesOf(

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { observedPolicy, recoveryPolicy } from '../../../../test/recovery-objects.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { textAt } from '../../../lib/std/json.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
@@ -38,11 +39,17 @@ function creations({ api }: SyntheticController): number {
   return api.writes.filter((each) => each === `POST ${AT}`).length;
 }
 
+/** Several are created at once, in any order. */
+async function created(controller: SyntheticController, nodes = NODES): Promise<void> {
+  const all = () => nodes.every((node) => controller.stored(child(node)) !== undefined);
+  await expect.poll(all, POLL).toBe(true);
+}
+
 test('creates a Diagnosis for each node, counts them, and writes the last state', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', SPEC);
   await begun(controller);
-  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  await created(controller);
   for (const node of NODES) end(controller, node);
   const status = () => controller.stored('all')?.status;
   await expect.poll(status, POLL).toMatchObject({
@@ -72,7 +79,7 @@ test('an object with the name of a child is not adopted, and forged children do 
   const owner = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis', uid: 'uid-of-all' };
   forge('by-owner', [{ ...owner, controller: true }]);
   await begun(controller);
-  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  await created(controller);
   // Neither does its deletion.
   controller.api.remove(`${AT}/by-owner`);
   end(controller, 'b');
@@ -124,7 +131,7 @@ test('a Diagnosis that is deleted and created again leaves the children of the f
   const controller = controllerOf();
   controller.diagnosis('all', SPEC);
   await begun(controller);
-  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  await created(controller);
   // The garbage collector has not come to the children yet.
   controller.api.remove(`${AT}/all`);
   controller.api.put(`${AT}/all`, {
@@ -175,7 +182,7 @@ test('a Diagnosis that the server refuses fails its node with the reason', async
     }
   };
   await begun(controller);
-  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  await created(controller, ['a', 'c']);
   end(controller, 'a');
   end(controller, 'c');
   await expect
@@ -212,7 +219,7 @@ test('a new leader knows which Diagnoses were deleted, and creates the others', 
   };
   controller.diagnosis('all', SPEC, status);
   await begun(controller);
-  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  await created(controller, ['c']);
   end(controller, 'c');
   await expect
     .poll(() => controller.stored('all')?.status, POLL)
@@ -260,7 +267,7 @@ test('a child that has just ended is not changed', async () => {
   const controller = controllerOf();
   controller.diagnosis('all', SPEC);
   await begun(controller);
-  await expect.poll(() => controller.stored(child('c')), POLL).toBeDefined();
+  await created(controller);
   controller.api.onRequest = ({ method, path }) => {
     const isOpen = controller.stored(child('a'))?.status === undefined;
     if (method === 'PATCH' && path.endsWith(child('a')) && isOpen) end(controller, 'a');
@@ -271,4 +278,45 @@ test('a child that has just ended is not changed', async () => {
     .poll(() => controller.stored('all')?.status, POLL)
     .toMatchObject({ nodes: { succeeded: 1 } });
   expect(controller.stored(child('a'))?.spec).not.toHaveProperty('cancel');
+});
+
+const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
+
+function policySince(controller: SyntheticController, rightsEnforcedSince: string, spec = {}) {
+  const status = { ...observedPolicy(1, 1), rightsEnforcedSince };
+  controller.api.put(POLICY, { ...recoveryPolicy(spec), status });
+}
+
+test.each([
+  ['', {}],
+  [', also while the spec of the policy is malformed', { maxConcurrentNodes: 'many' }],
+])(
+  'no Diagnosis is created for one that is older than the check of its author%s',
+  async (_, spec) => {
+    const controller = controllerOf();
+    // It was created at 2026-01-02T03:04:05Z.
+    policySince(controller, '2026-01-02T03:04:06Z', spec);
+    controller.diagnosis('all', SPEC);
+    await begun(controller);
+    const status = () => controller.stored('all')?.status;
+    await expect.poll(status, POLL).toMatchObject({ phase: 'Failed', result: 'Refused' });
+    const message = expect.stringMatching(/created before 2026-01-02T03:04:06Z.*create it again/);
+    expect(status()?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Failed', reason: 'AuthorNotChecked', message }),
+    );
+    expect(creations(controller)).toBe(0);
+  },
+);
+
+test.each([
+  ['the check is older', '2026-01-02T03:04:05Z', {}, {}],
+  ['it repairs nothing', '2026-01-03T00:00:00Z', {}, { recovery: 'Never' }],
+  ['it is a dry run', '2026-01-03T00:00:00Z', {}, { dryRun: true }],
+  ['nobody is to be checked', '2026-01-03T00:00:00Z', { withoutAdmissionPolicies: 'Allow' }, {}],
+])('Diagnoses are created if %s', async (_, since, policy, spec) => {
+  const controller = controllerOf();
+  policySince(controller, since, policy);
+  controller.diagnosis('all', { ...SPEC, ...spec });
+  await begun(controller);
+  await expect.poll(() => creations(controller), POLL).toBe(3);
 });

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cutSentence } from '../../../lib/std/cut-sentence.ts';
+import { isObject } from '../../../lib/std/json.ts';
 import { mapAtOnce } from '../../../lib/std/map-at-once.ts';
+import { RECOVERY_POLICY_PATH } from '../../../pipeline/api/cluster-names.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { hasEnded } from '../../../pipeline/api/has-ended.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
 import { failedFor } from '../../../pipeline/graph/conditions.ts';
+import { objectAt } from '../../../pipeline/kube/objects.ts';
 import type { WorkQueue } from '../../../pipeline/kube/work-queue.ts';
+import { whyUnchecked } from '../../../pipeline/recovery/decide-recovery.ts';
+import { policyIn } from '../../../pipeline/recovery/seen-policy.ts';
 import type { ObjectKey, StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { isTemporary, type StoreError } from '../../../pipeline/store/store-error.ts';
@@ -35,7 +40,7 @@ class FanOut {
   readonly #context: ControllerContext;
   readonly #queue: WorkQueue;
   readonly #pace = new Pace(CHILDREN_PER_SECOND);
-  /** Of the parents that are worked on, by their keys. */
+  /** What is remembered of the parents that are worked on, by their keys. */
   readonly #memories = new Map<string, ParentMemory>();
   /** Keys of parents by their uids. */
   readonly #keys = new Map<string, string>();
@@ -46,17 +51,13 @@ class FanOut {
   }
 
   async run(): Promise<void> {
-    const { diagnoses, stop } = this.#context;
+    const { diagnoses } = this.#context;
     diagnoses.onChange((key, now, before) => this.#see(key, now, before));
     for (const [key, digest] of diagnoses.entries()) {
       if (!isParent(digest)) continue;
       this.#keys.set(digest.uid, key);
       if (!hasEnded(digest.phase) || this.#hasOpenChild(digest)) this.#queue.add(key);
     }
-    if (stop.aborted) return;
-    await new Promise<void>((resolve) => {
-      stop.addEventListener('abort', () => resolve(), { once: true });
-    });
   }
 
   #hasOpenChild({ uid }: DiagnosisDigest): boolean {
@@ -154,6 +155,8 @@ class FanOut {
       return { againMs: 'now', saved: await this.#save(object, next, memory) };
     }
     const { create, againMs } = decision;
+    const refused = create.length > 0 ? await this.#unchecked(object) : undefined;
+    if (refused) return { againMs: 'now', saved: await this.#save(object, refused, memory) };
     await this.#create(object, create.slice(0, CHILDREN_PER_SECOND), memory);
     const after = create.length > 0 ? await decide() : decision;
     if (after.kind === 'select') return { againMs: 'now', saved: object };
@@ -171,6 +174,26 @@ class FanOut {
     const isUnseen = memory.createdAtMs.size > 0 && create.length > 0;
     const times = [...(againMs === undefined ? [] : [againMs]), ...(isUnseen ? [UNSEEN_MS] : [])];
     return { againMs: times.length === 0 ? undefined : Math.min(...times) + 1, saved };
+  }
+
+  /**
+   * The status of a Diagnosis that nobody has checked. Its children would be newer than the admission
+   * policies, and the controller, who creates them, may do what its author perhaps may not.
+   */
+  async #unchecked({ metadata, spec, status }: StoredObject): Promise<DiagnosisStatus | undefined> {
+    const { client, now } = this.#context;
+    const { recovery, dryRun } = spec as DiagnosisSpec;
+    if (recovery === 'Never' || dryRun) return undefined;
+    const object = await objectAt(client, RECOVERY_POLICY_PATH);
+    const seen = policyIn(object);
+    // Its status counts also while its spec is malformed, because a person will correct that.
+    const policy =
+      seen.state === 'usable' || !isObject(object) ? seen : policyIn({ ...object, spec: {} });
+    const why =
+      policy.state === 'usable' ? whyUnchecked(policy, metadata.creationTimestamp) : undefined;
+    if (why?.reason !== 'AuthorNotChecked') return undefined;
+    const failed = failedFor((status ?? {}) as DiagnosisStatus, why.reason, now(), why.name);
+    return { ...failed, result: 'Refused' };
   }
 
   async #create(
@@ -222,7 +245,7 @@ class FanOut {
       this.#pace.pauseFor(error.retryAfterMs ?? PAUSE_MS);
       return;
     }
-    const why = `its Diagnosis could not be created: ${error.message}`;
+    const why = `cannot create its Diagnosis: ${error.message}`;
     memory.failures.set(nodeName, cutSentence(why, MESSAGE_CHARACTERS_MAX));
   }
 

@@ -29,7 +29,7 @@ export class ParentMemory {
   constructor({ metadata, status }: Pick<StoredObject, 'metadata' | 'status'>) {
     this.uid = metadata.uid;
     this.#name = metadata.name;
-    // Of an earlier leader: the object that would say why may be gone.
+    // Failures that an earlier leader recorded: the object that would say why may be gone.
     const { nodeNames = [], failedNodes = [] } = (status ?? {}) as DiagnosisStatus;
     const selected = new Set(nodeNames);
     for (const { name, message, diagnosis } of failedNodes) {

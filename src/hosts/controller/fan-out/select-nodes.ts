@@ -52,8 +52,8 @@ function selectedOf(found: readonly Found[], { nodes }: Cluster): Selected {
   const isTooMany =
     nodeNames.length > NODES_SELECTED_MAX || nodeNames.join('').length > NODE_NAMES_CHARACTERS_MAX;
   if (!isTooMany) return { nodeNames, missing };
-  const most = `at most ${NODES_SELECTED_MAX}, with names of together ${NODE_NAMES_CHARACTERS_MAX} characters`;
-  const problem = `${nodeNames.length}; possible are ${most}`;
+  const most = `at most ${NODES_SELECTED_MAX} are allowed, with ${NODE_NAMES_CHARACTERS_MAX} characters in all names together`;
+  const problem = `${nodeNames.length} nodes; ${most}: use narrower selectors`;
   return { nodeNames: [], missing: [], problem, isTooMany };
 }
 

@@ -103,7 +103,7 @@ class RemovedAgents {
     if (!report.ok && report.error.reason !== 'NotFound') throw report.error;
     this.#removals.set(name, 'done');
     onMessage(
-      `node ${name}: has no agent any more, its condition ${NODE_CONDITION} and its NodeReport are removed`,
+      `node ${name}: removed condition ${NODE_CONDITION} and the NodeReport, because no agent runs there`,
     );
   }
 }

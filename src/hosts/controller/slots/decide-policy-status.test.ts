@@ -8,12 +8,13 @@ import { decidePolicyStatus } from './decide-policy-status.ts';
 import type { Slot } from './decide-slots.ts';
 
 const NOW = new Date('2026-01-05T02:30:00Z');
-const rights = {
+const condition = {
   type: 'RightsEnforced',
   status: 'True',
   reason: 'PoliciesInForce',
   message: 'm',
 } as const;
+const rights = { condition, since: '2026-01-01T00:00:00Z' };
 type Seen = Parameters<typeof decidePolicyStatus>[0];
 
 function decided(more: Partial<Seen> = {}) {
@@ -84,7 +85,8 @@ test('enough failures stop recoveries', () => {
 });
 
 test('missing rights forbid recoveries, unless the policy permits them', () => {
-  const missing = { ...rights, status: 'False', message: 'no policies' } as const;
+  const isMissing = { ...condition, status: 'False', message: 'no policies' } as const;
+  const missing = { condition: isMissing, since: undefined };
   const { status } = decided({ rights: missing });
   expect(conditionOf(status, 'RecoveryPermitted')?.message).toContain('no policies');
   const spec = { withoutAdmissionPolicies: 'Allow' } as const;

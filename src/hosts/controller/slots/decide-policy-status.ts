@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../../lib/std/defined.ts';
-import type { Condition } from '../../../pipeline/api/fields.ts';
 import { FAILURES_LISTED_MAX, NODES_IN_RECOVERY_LISTED_MAX } from '../../../pipeline/api/limits.ts';
 import type {
   RecoveryPolicySpec,
@@ -12,6 +11,7 @@ import { failuresThatCount, notInFuture } from '../../../pipeline/recovery/failu
 import { recoveryCondition } from '../../../pipeline/recovery/recovery-condition.ts';
 import type { SeenPolicy } from '../../../pipeline/recovery/seen-policy.ts';
 import type { Slot } from './decide-slots.ts';
+import type { SeenRights } from './seen-rights.ts';
 
 interface SeenForStatus {
   readonly spec: RecoveryPolicySpec;
@@ -19,8 +19,7 @@ interface SeenForStatus {
   readonly generation: number;
   readonly slots: readonly Slot[];
   readonly usable: number;
-  readonly rights: Omit<Condition, 'lastTransitionTime'>;
-  readonly rightsSince?: string | undefined;
+  readonly rights: SeenRights;
   readonly now: Date;
 }
 
@@ -34,7 +33,8 @@ export interface PolicyStatusDecision {
 
 /** The status that the RecoveryPolicy should have now. */
 export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
-  const { spec, before, generation, slots, usable, rights, rightsSince, now } = seen;
+  const { spec, before, generation, slots, usable, now } = seen;
+  const { condition, since } = seen.rights;
   const failures = failuresThatCount(
     spec,
     notInFuture(now, spec, before.failures ?? []),
@@ -49,13 +49,14 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
         defined({ nodeName: lease.holder, lease: lease.name, since: lease.acquireTime }),
       ),
     failures: failures.slice(-FAILURES_LISTED_MAX),
-    ...(rightsSince && rights.status === 'True' ? { rightsEnforcedSince: rightsSince } : {}),
-    conditions: withCondition(before.conditions ?? [], rights, now),
+    ...(since === undefined ? {} : { rightsEnforcedSince: since }),
+    conditions: withCondition(before.conditions ?? [], condition, now),
     observedGeneration: generation,
   };
   const decision = decideRecovery({
     policy: { state: 'usable', spec, status, generation },
     slotFailures: [],
+    createdAt: undefined,
     now,
   });
   const conditions = withCondition(status.conditions ?? [], recoveryCondition(decision), now);
@@ -68,13 +69,13 @@ export function decidePolicyStatus(seen: SeenForStatus): PolicyStatusDecision {
   };
 }
 
-/** Of a policy that nobody can go by: it permits nothing, and the rest of its status stays. */
+/** The status of a policy that cannot be used: it permits nothing, and the rest of its status stays. */
 export function unusablePolicyStatus(
   policy: SeenPolicy & { readonly state: 'unusable' },
   before: RecoveryPolicyStatus,
   now: Date,
 ): PolicyStatusDecision {
-  const decision = decideRecovery({ policy, slotFailures: [], now });
+  const decision = decideRecovery({ policy, slotFailures: [], createdAt: undefined, now });
   const conditions = withCondition(before.conditions ?? [], recoveryCondition(decision), now);
   const status = { ...before, conditions };
   return { status, isChanged: !isDeepStrictEqual(status, before), isPermitted: false };

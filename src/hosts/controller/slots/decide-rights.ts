@@ -53,9 +53,7 @@ function problemsOf(
   const [policy, binding] = [policies.find(hasName), bindings.find(hasName)];
   return [
     ...(policy === undefined ? [`${POLICY} ${name} is missing`] : []),
-    ...(policy === undefined || isAsInstalled(policy)
-      ? []
-      : [`${POLICY} ${name} was changed, or is of an older version`]),
+    ...(policy === undefined || isAsInstalled(policy) ? [] : [`${POLICY} ${name} was changed`]),
     ...(binding === undefined ? [`${POLICY}Binding ${name} is missing`] : []),
     ...(binding === undefined || deniesEverywhere(binding, name)
       ? []

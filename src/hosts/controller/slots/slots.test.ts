@@ -3,6 +3,7 @@ import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { fieldAt, isObject, textAt } from '../../../lib/std/json.ts';
 import {
+  AUTHOR_POLICY,
   FAILURES_ANNOTATION,
   POLICY_HASH,
   RIGHTS_POLICIES,
@@ -25,10 +26,10 @@ function serverWith(nodes: number): SyntheticApiServer {
   const kinds = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'];
   server.put(ADMISSION, { resources: kinds.map((name) => ({ name })) });
   for (const name of RIGHTS_POLICIES) {
-    const metadata = { name };
+    const metadata = { name, creationTimestamp: '2025-12-31T00:00:00Z' };
     const spec = { policyName: name, validationActions: ['Deny'] };
     const annotations = { [POLICY_HASH]: policyHash({}) };
-    const policy = { metadata: { name, annotations }, spec: {} };
+    const policy = { metadata: { ...metadata, annotations }, spec: {} };
     server.put(`${ADMISSION}/validatingadmissionpolicies/${name}`, policy);
     server.put(`${ADMISSION}/validatingadmissionpolicybindings/${name}`, { metadata, spec });
   }
@@ -243,7 +244,74 @@ test('a policy that cannot be understood says that it permits nothing', async ()
   await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('True');
   setPolicy(server, { maxConcurrentNodes: 'many' });
   await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('False');
-  expect(permittedOf(server)?.message).toContain('its spec is malformed: maxConcurrentNodes');
+  expect(permittedOf(server)?.message).toContain('cannot be used: spec.maxConcurrentNodes: ');
   setPolicy(server, {});
   await expect.poll(() => permittedOf(server)?.status, WAIT).toBe('True');
 });
+
+const rightsOf = (server: SyntheticApiServer) =>
+  statusOf(server)?.conditions?.find(({ type }) => type === 'RightsEnforced');
+const setRightsSince = (server: SyntheticApiServer, rightsEnforcedSince: string) => {
+  const policy = { metadata: { name: 'default', generation: 1 }, spec: {} };
+  server.put(POLICY, { ...policy, status: { rightsEnforcedSince } });
+};
+
+test('says since when authors are checked, and an earlier time counts on', async () => {
+  const [fresh, known] = [serverWith(1), serverWith(1)];
+  const begun = Math.floor(Date.now() / 1_000) * 1_000;
+  setRightsSince(known, '2026-01-01T00:00:00Z');
+  await Promise.all([controller(fresh), controller(known)]);
+  await expect.poll(() => rightsOf(fresh)?.status, WAIT).toBe('True');
+  expect(Date.parse(statusOf(fresh)?.rightsEnforcedSince ?? '')).toBeGreaterThanOrEqual(begun);
+  await expect.poll(() => rightsOf(known)?.status, WAIT).toBe('True');
+  expect(statusOf(known)?.rightsEnforcedSince).toBe('2026-01-01T00:00:00Z');
+});
+
+test('authors are checked again from now on if their policy was created again', async () => {
+  const server = serverWith(1);
+  setRightsSince(server, '2026-01-01T00:00:00Z');
+  const path = `${ADMISSION}/validatingadmissionpolicies/${AUTHOR_POLICY}`;
+  const policy = server.objects.get(path);
+  const creationTimestamp = '2026-01-01T00:00:01Z';
+  server.put(path, { ...policy, metadata: { ...fieldsOf(policy?.metadata), creationTimestamp } });
+  await controller(server);
+  await expect.poll(() => rightsOf(server)?.status, WAIT).toBe('True');
+  expect(statusOf(server)?.rightsEnforcedSince).not.toMatch(/^2026-01-01/);
+});
+
+test('a policy that only reports ends the time since which authors are checked', async () => {
+  const server = serverWith(1);
+  setRightsSince(server, '2026-01-01T00:00:00Z');
+  const path = `${ADMISSION}/validatingadmissionpolicybindings/${AUTHOR_POLICY}`;
+  const spec = { policyName: AUTHOR_POLICY, validationActions: ['Audit'] };
+  server.put(path, { ...server.objects.get(path), spec });
+  await controller(server);
+  await expect.poll(() => rightsOf(server)?.status, WAIT).toBe('False');
+  expect(statusOf(server)?.rightsEnforcedSince).toBeUndefined();
+});
+
+test('policies that the API server has and does not ask are not in force', async () => {
+  const server = serverWith(1);
+  server.enforcesPolicies = false;
+  await controller(server);
+  await expect.poll(() => rightsOf(server)?.reason, WAIT).toBe('PoliciesNotEnforced');
+  expect(permittedOf(server)).toMatchObject({ status: 'False', reason: 'RightsNotEnforced' });
+  expect(statusOf(server)?.rightsEnforcedSince).toBeUndefined();
+});
+
+test('an answer that says nothing about the policies leaves the time as it was', async () => {
+  const server = serverWith(1);
+  setRightsSince(server, '2026-01-01T00:00:00Z');
+  server.onRequest = ({ query }) => {
+    if (query?.dryRun) throw new StoreError('BadRequest', 'webhook "x" failed');
+  };
+  await controller(server);
+  await expect.poll(() => rightsOf(server)?.status, WAIT).toBe('Unknown');
+  expect(rightsOf(server)?.message).toContain('webhook "x" failed');
+  expect(permittedOf(server)).toMatchObject({ status: 'False', reason: 'RightsNotChecked' });
+  expect(statusOf(server)?.rightsEnforcedSince).toBe('2026-01-01T00:00:00Z');
+});
+
+function fieldsOf(value: unknown): object {
+  return isObject(value) ? value : {};
+}

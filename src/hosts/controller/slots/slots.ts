@@ -4,7 +4,6 @@ import {
   MANAGED_BY_LABEL,
   MANAGER,
   RECOVERY_POLICY,
-  RIGHTS_POLICIES,
   SLOT_LABEL,
 } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION, RECOVERY_POLICIES } from '../../../pipeline/api/kind-names.ts';
@@ -23,17 +22,15 @@ import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import type { LeaseDigest } from '../digests.ts';
 import { followCollectionAt } from '../follow-collection.ts';
-import { RIGHTS_CHECK_MS } from '../limits.ts';
+import { NOT_ENFORCED_CHECK_MS, RIGHTS_CHECK_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
 import {
   decidePolicyStatus,
   type PolicyStatusDecision,
   unusablePolicyStatus,
 } from './decide-policy-status.ts';
-import { decideRights } from './decide-rights.ts';
 import { decideSlots, type Slot, slotsIn } from './decide-slots.ts';
-import { rightsSince } from './rights-since.ts';
-import { seenPolicies } from './seen-policies.ts';
+import { type SeenRights, seenRights } from './seen-rights.ts';
 
 const POLICIES = `/apis/${API_VERSION}/${RECOVERY_POLICIES}`;
 const POLICY = `${POLICIES}/${RECOVERY_POLICY}`;
@@ -74,14 +71,9 @@ function isSlotChange(now: LeaseDigest | undefined, before: LeaseDigest | undefi
   return isSlot && seen(now) !== seen(before);
 }
 
-interface Rights {
-  readonly rights: ReturnType<typeof decideRights>;
-  readonly rightsSince: string | undefined;
-}
-
 class SlotsPart {
   readonly #context: ControllerContext;
-  #rights: Rights | undefined;
+  #rights: SeenRights | undefined;
   #rightsAtMs = 0;
   #last = '';
 
@@ -110,7 +102,7 @@ class SlotsPart {
       await this.#report(policy, unusablePolicyStatus(seen, before, now()));
       return RIGHTS_CHECK_MS;
     }
-    const { rights, rightsSince: since } = await this.#seenRights();
+    const rights = await this.#seenRights(before.rightsEnforcedSince);
     const existing = slotsNow(seen.spec);
     const wanted = slotCount(seen.spec.maxConcurrentNodes, nodes.size);
     const { missing, surplus, usable } = decideSlots(existing, wanted);
@@ -123,7 +115,7 @@ class SlotsPart {
       generation: numberAt(policy, 'metadata', 'generation') ?? 0,
       slots: existing,
       usable,
-      ...{ rights, rightsSince: since },
+      rights,
       now: now(),
     });
     await this.#report(policy, decision);
@@ -131,7 +123,7 @@ class SlotsPart {
     await this.#each(surplus, (lease) => this.#remove(lease), 'Conflict', 'NotFound');
     const freeMs = await this.#free(existing, policy);
     const changesMs = (decision.changesAt?.getTime() ?? Infinity) - now().getTime();
-    return Math.max(Math.min(changesMs, freeMs, RIGHTS_CHECK_MS), 1);
+    return Math.max(Math.min(changesMs, freeMs, rightsCheckMs(rights)), 1);
   }
 
   /** If there are slots, somebody has deleted a policy, and what it forbade is not known any more. */
@@ -146,12 +138,10 @@ class SlotsPart {
     else await this.#record(created, CREATED_AGAIN);
   }
 
-  async #seenRights(): Promise<Rights> {
-    const isOld = performance.now() - this.#rightsAtMs > RIGHTS_CHECK_MS / 2;
-    if (this.#rights && !isOld) return this.#rights;
-    const seen = await seenPolicies(this.#context.client);
-    const rights = decideRights(seen, RIGHTS_POLICIES);
-    this.#rights = { rights, rightsSince: rightsSince(seen) };
+  async #seenRights(before: string | undefined): Promise<SeenRights> {
+    const oldMs = performance.now() - this.#rightsAtMs;
+    if (this.#rights && oldMs <= rightsCheckMs(this.#rights) / 2) return this.#rights;
+    this.#rights = await seenRights(this.#context, before);
     this.#rightsAtMs = performance.now();
     return this.#rights;
   }
@@ -269,6 +259,10 @@ class SlotsPart {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     return name === undefined ? path : `${path}/${name}`;
   }
+}
+
+function rightsCheckMs({ condition }: SeenRights): number {
+  return condition.reason === 'PoliciesNotEnforced' ? NOT_ENFORCED_CHECK_MS : RIGHTS_CHECK_MS;
 }
 
 function unlabelled(name: string): string {

@@ -11,11 +11,11 @@ export interface ClusterChange {
   readonly description: string;
   readonly details: readonly string[];
   readonly object: ObjectReference & { readonly uid: string };
-  /** Of the Event for the object. */
+  /** Reason of the Event for the object. */
   readonly eventReason: 'Cordoned' | 'StuckPodDeleted';
   /** Whether a read afterwards shows it. */
   readonly perform: () => Promise<boolean>;
-  /** Of the step, once it is done. */
+  /** Results of the step, once it is done. */
   readonly results: Readonly<Record<string, string>>;
 }
 

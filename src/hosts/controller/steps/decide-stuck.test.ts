@@ -54,7 +54,7 @@ const rollingUpdate = (partition: number) => ({
 test.each([
   ['it runs', podWith({ reason: '' }), setWith(), 'waits for an image'],
   ['it crashes', podWith({ reason: 'CrashLoopBackOff' }), setWith(), 'waits for an image'],
-  ['the template has this image', podWith(), setWith({ image: OLD }), 'still asks for the image'],
+  ['the template has this image', podWith(), setWith({ image: OLD }), 'still has this image'],
   [
     'the template has just changed',
     podWith(),

@@ -15,12 +15,12 @@ const PULL_FAILURES: readonly string[] = ['ErrImagePull', 'ImagePullBackOff'];
 export function decideStuck(pod: unknown, statefulSet: unknown): StuckDecision {
   const no = (why: string) => ({ isStuck: false, why }) as const;
   const waiting = waitingForImage(pod);
-  if (waiting.length === 0) return no('no container of it waits for an image');
+  if (waiting.length === 0) return no('no container of the pod waits for an image');
   const wanted = new Map(imagesIn(statefulSet, 'spec', 'template'));
   const given = new Map(imagesIn(pod));
   const [other] = waiting.filter((name) => given.get(name) !== wanted.get(name));
   if (other === undefined) {
-    return no('the StatefulSet still asks for the image that it waits for: correct its template');
+    return no('the template still has this image: correct it');
   }
   const generation = numberAt(statefulSet, 'metadata', 'generation') ?? 0;
   if ((numberAt(statefulSet, 'status', 'observedGeneration') ?? 0) < generation) {
@@ -32,12 +32,12 @@ export function decideStuck(pod: unknown, statefulSet: unknown): StuckDecision {
   const partition = numberAt(statefulSet, ...PARTITION) ?? 0;
   if (ordinalOf(pod) < partition) {
     return no(
-      `the StatefulSet creates it again as it is: its ordinal is below partition ${partition}`,
+      `the StatefulSet would create the same pod again: ordinal below partition ${partition}`,
     );
   }
   const revision = textAt(pod, 'metadata', 'labels', 'controller-revision-hash');
   if (revision === textAt(statefulSet, 'status', 'updateRevision')) {
-    return no('it has the latest revision of its StatefulSet');
+    return no('the pod has the latest revision');
   }
   const images = `${given.get(other)} cannot be pulled, and the StatefulSet asks for ${wanted.get(other)} now`;
   return { isStuck: true, why: `image ${images}` };

@@ -91,7 +91,7 @@ async function changed(
   const digest = digestOfChange(change);
   const isApproved = () => mayAct(spec, status) && approvedDigests(spec, status).has(digest);
   if (spec.recovery === 'Approval' && !isApproved()) return { planned: [{ ...record, digest }] };
-  const notPermitted = await whyNotPermitted(context);
+  const notPermitted = await whyNotPermitted(context, diagnosis.createdAt);
   if (notPermitted) return notPermitted;
   const isDone = await change.perform();
   const endTime = timeText(context.now());

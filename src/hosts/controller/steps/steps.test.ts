@@ -34,6 +34,7 @@ interface Given {
   readonly policy?: object;
   /** Of the RecoveryPolicy; by default its rights are enforced. */
   readonly conditions?: readonly object[];
+  readonly rightsEnforcedSince?: string;
   readonly results?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, object>>;
 }
@@ -94,7 +95,7 @@ describe('node-cordon', () => {
     expect(events).toMatchObject([[expect.any(String), { reason: 'Cordoned' }]]);
   });
 
-  test('of an attempt whose result was not stored counts as its own', async () => {
+  test('counts a cordon of an interrupted attempt as its own', async () => {
     const metadata = { name: 'web-3', annotations: { [CORDONED_BY]: 'default/web uid-of-web' } };
     const objects = { [NODE]: { metadata, spec: { unschedulable: true } } };
     const controller = await cluster({ operation, objects });
@@ -102,7 +103,7 @@ describe('node-cordon', () => {
     expect(controller.api.writes).not.toContain(`PATCH ${NODE}`);
   });
 
-  test('of a person stays as it is, and is no action of ours', async () => {
+  test('leaves a cordon of a person alone and records no action', async () => {
     const objects = { [NODE]: { metadata: { name: 'web-3' }, spec: { unschedulable: true } } };
     const controller = await cluster({ operation, objects });
     const status = await ended(controller);
@@ -163,6 +164,15 @@ describe('node-cordon', () => {
     const rights = { type: 'RightsEnforced', status: 'False', message: 'no policies' };
     const controller = await cluster({ operation, conditions: [rights] });
     expect(await ended(controller)).toMatchObject({ phase: 'Failed', result: 'Refused' });
+    expect(isCordoned(controller)).toBe(false);
+  });
+
+  test('is refused for a Diagnosis that is older than the check of its author', async () => {
+    const controller = await cluster({ operation, rightsEnforcedSince: '2026-01-02T03:04:06Z' });
+    expect(await ended(controller)).toMatchObject({
+      ...{ phase: 'Failed', result: 'Refused' },
+      steps: [{ message: expect.stringContaining('create it again') }],
+    });
     expect(isCordoned(controller)).toBe(false);
   });
 
@@ -279,7 +289,7 @@ describe('statefulset-stuck', () => {
 
   test.each([
     ['is on another node', pod({ nodeName: 'web-4' }), 'not on web-3'],
-    ['has the image of the template', pod({ image: 'web:2' }), 'still asks for the image'],
+    ['has the image of the template', pod({ image: 'web:2' }), 'still has this image'],
     [
       'belongs to nothing',
       { ...pod(), metadata: { ...pod().metadata, ownerReferences: [] } },
