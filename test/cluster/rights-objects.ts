@@ -8,8 +8,12 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
-import { EXISTING_SET, ON_NODE_B } from '../../tools/rights/cluster-actions.ts';
-import { PODS } from '../../tools/rights/controller-steps-actions.ts';
+import {
+  EXISTING_ANNOTATION,
+  EXISTING_SET,
+  ON_NODE_B,
+} from '../../tools/rights/cluster-actions.ts';
+import { PODS, WAITING } from '../../tools/rights/controller-steps-actions.ts';
 import { CHILD, EXISTING } from '../../tools/rights/diagnosis-actions.ts';
 import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjects.ts';
 
@@ -54,6 +58,7 @@ function statusOfPod(name: string, state: object) {
 /** As a kubelet writes them. */
 export const podStatuses = [
   statusOfPod(PODS.stuck, { waiting: { reason: 'ImagePullBackOff' } }),
+  statusOfPod(WAITING, { waiting: { reason: 'ImagePullBackOff' } }),
   statusOfPod(PODS.running, { running: {} }),
 ];
 
@@ -68,16 +73,16 @@ function diagnosis(name: string, spec: object, metadata: object = {}) {
   };
 }
 
-function lease(name: string, holderIdentity: string, labels: object = {}) {
+function lease(name: string, holderIdentity: string, metadata: object = {}) {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { name, namespace: NAMESPACE, labels },
+    metadata: { name, namespace: NAMESPACE, ...metadata },
     spec: { holderIdentity },
   };
 }
 
-const slot = { [SLOT_LABEL]: '' };
+const slot = { labels: { [SLOT_LABEL]: '' }, annotations: { [EXISTING_ANNOTATION]: '' } };
 
 const accounts = [TEAM, OTHER_TEAM].map((namespace) => ({
   apiVersion: 'v1',
@@ -107,6 +112,7 @@ export const neededObjects: readonly object[] = [
   pod('web', TEAM, 'default', 'node-a'),
   pod('web', OTHER_TEAM, 'default', 'node-a'),
   pod(ON_NODE_B, OTHER_TEAM, 'default', 'node-b'),
+  pod(WAITING, TEAM, 'default', 'node-a'),
   statefulSet,
   ...Object.values(PODS).map(podOfStatefulSet),
   diagnosis(EXISTING.waiting, { podReference: ownPod }),

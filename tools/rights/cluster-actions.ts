@@ -17,6 +17,8 @@ import { OTHER_TEAM } from './subjects.ts';
 
 /** Not built in. */
 export const EXISTING_SET = 'of-a-person';
+/** Of each Lease for recovery; somebody else has written it. */
+export const EXISTING_ANNOTATION = 'existing';
 /** A pod of the namespace OTHER_TEAM; the others run on node-a. */
 export const ON_NODE_B = 'on-node-b';
 
@@ -238,8 +240,18 @@ export const clusterActions: readonly ActionGroup[] = [
         may: ['controller'],
       },
       {
+        what: 'remove another annotation of one',
+        request: annotate(`${SLOT_PREFIX}0`, { annotations: { [EXISTING_ANNOTATION]: null } }),
+        may: ['controller'],
+      },
+      {
         what: 'write a label of one',
         request: annotate(`${SLOT_PREFIX}0`, { labels: { [SLOT_LABEL]: 'other' } }),
+        may: ['controller'],
+      },
+      {
+        what: 'remove its labels',
+        request: annotate(`${SLOT_PREFIX}0`, { labels: null }),
         may: ['controller'],
       },
       {
@@ -408,7 +420,7 @@ export const clusterActions: readonly ActionGroup[] = [
       },
       {
         what: 'report an Event as the controller',
-        request: event(CONTROLLER_REPORTER, 'a'),
+        request: event(CONTROLLER_REPORTER, 'node-a'),
         may: ['controller'],
       },
     ],

@@ -150,6 +150,16 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', ...OPERATORS],
       },
       {
+        what: '… without an owner',
+        request: create({ nodeName: 'node-a' }, { ...CHILD, ownerReferences: [] }),
+        may: OPERATORS,
+      },
+      {
+        what: '… with another owner',
+        request: create({ nodeName: 'node-a' }, { ...CHILD, labels: { [PARENT_LABEL]: 'other' } }),
+        may: OPERATORS,
+      },
+      {
         what: '… with `recovery: Automatic`, for a node',
         request: create({ nodeName: 'node-a', recovery: 'Automatic' }, CHILD),
         may: ['controller', 'onCall', 'admin'],
@@ -252,6 +262,11 @@ export const diagnosisActions: readonly ActionGroup[] = [
         what: 'shorten its deadline',
         request: change(EXISTING.onNodeA, { spec: { deadlineSeconds: 60 } }),
         may: ['controller', 'approver', ...EDITORS],
+      },
+      {
+        what: 'change how long it stays after its end',
+        request: change(EXISTING.onNodeA, { spec: { ttlSecondsAfterFinished: 60 } }),
+        may: ['approver', ...EDITORS],
       },
       {
         what: 'delete it',
