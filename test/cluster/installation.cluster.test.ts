@@ -184,6 +184,8 @@ it('is installed again, and continues the journal', async () => {
   expect(journal().startsWith(before)).toBe(true);
   expect(journal().length).toBeGreaterThan(before.length);
   await cluster.kubectl('delete', 'pod/sick', 'configmap/settings');
+  // The standing check sees the repair a moment later.
+  await expect.poll(notReady, SOON).toEqual([]);
 });
 
 it('is removed in the wrong order, and the page says how the conditions go', async () => {
