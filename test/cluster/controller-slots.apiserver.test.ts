@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import {
-  ADMISSION_POLICIES,
   FAILURES_ANNOTATION,
   NAMESPACE,
+  RIGHTS_POLICIES,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kind-names.ts';
 import { type ApiServer, startApiServer } from '../rig/api-server.ts';
@@ -87,7 +87,7 @@ test('rights are enforced when the policies of the installation are there', asyn
   // Else the next Diagnosis would be older.
   expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
   // One that only reports is not in force.
-  const [name] = ADMISSION_POLICIES;
+  const [name] = RIGHTS_POLICIES;
   await patch(`${BINDINGS}/${name}`, { spec: { validationActions: ['Audit'] } });
   await expect.poll(() => condition('RightsEnforced'), WAIT).toBe('False PoliciesMissing');
   expect(await status('rightsEnforcedSince')).toBeUndefined();

@@ -135,6 +135,11 @@ it('lets nobody change what a Diagnosis is about, but stop it, approve it and se
   }
   expect((await patch({ nodeName: 'b' })).stderr).toContain(`nodeName ${other} once it is set`);
   expect(await patch({ cancel: true })).toMatchObject({ code: 0 });
+  for (const change of [{ cancel: false }, { cancel: null }]) {
+    const back = 'cancel cannot be taken back: create another Diagnosis';
+    expect((await patch(change)).stderr).toContain(back);
+  }
+  expect(await patch({ ttlSecondsAfterFinished: 90 })).toMatchObject({ code: 0 });
 });
 
 it('lets nobody turn a Diagnosis of many nodes into one of a single node', async () => {

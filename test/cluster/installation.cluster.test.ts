@@ -33,7 +33,6 @@ const API = 'diagnosis.kubediag.org/v1';
 const READY_MS = 60_000;
 const SOON = { timeout: 90_000, interval: 500 };
 const STATE_DIRECTORY = '/var/lib/kubediag';
-const CONTROLLER_STEPS = 'deploy/controller-steps.yaml';
 const JOURNAL = `${STATE_DIRECTORY}/journal.jsonl`;
 const [NEWER, OLDER] = ['newer', 'older'];
 const NODES = [NEWER, OLDER];
@@ -116,7 +115,6 @@ it.each(['docs/recovery.md', 'docs/rights.md'])(
     const permit = '--patch=[{"op":"replace","path":"/spec","value":{}}]';
     await cluster.kubectl('patch', 'recoverypolicy', 'default', '--type=json', permit);
     await cluster.kubectl('delete', 'clusterrolebinding/on-call', '--ignore-not-found');
-    await cluster.kubectl('delete', '-f', CONTROLLER_STEPS, '--ignore-not-found');
     await cluster.kubectl('delete', 'namespace', ...NAMESPACES);
   },
 );
@@ -186,6 +184,8 @@ it('is installed again, and continues the journal', async () => {
   expect(journal().startsWith(before)).toBe(true);
   expect(journal().length).toBeGreaterThan(before.length);
   await cluster.kubectl('delete', 'pod/sick', 'configmap/settings');
+  // The standing check sees the repair a moment later.
+  await expect.poll(notReady, SOON).toEqual([]);
 });
 
 it('is removed in the wrong order, and the page says how the conditions go', async () => {

@@ -49,7 +49,7 @@ export async function installCommands(): Promise<string> {
 
 /** The two steps that remove KubeDiag. */
 export async function removalSteps(): Promise<readonly string[]> {
-  const begins = ['kubectl delete daemonset', 'kubectl delete -f deploy/kubediag.yaml'];
+  const begins = ['kubectl delete daemonset', 'kubectl delete -f deploy/controller-steps.yaml'];
   return Promise.all(begins.map((begin) => commandsOf(REMOVAL_PAGE, begin)));
 }
 

@@ -8,14 +8,21 @@ import {
   SLOT_PREFIX,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
-import { EXISTING_SET } from '../../tools/rights/cluster-actions.ts';
-import { PODS } from '../../tools/rights/controller-steps-actions.ts';
-import { EXISTING } from '../../tools/rights/diagnosis-actions.ts';
+import {
+  EXISTING_ANNOTATION,
+  EXISTING_SET,
+  ON_NODE_B,
+} from '../../tools/rights/cluster-actions.ts';
+import { PODS, WAITING } from '../../tools/rights/controller-steps-actions.ts';
+import { CHILD, EXISTING } from '../../tools/rights/diagnosis-actions.ts';
 import { OTHER_TEAM, rolesOf, subjectIds, TEAM } from '../../tools/rights/subjects.ts';
 
 /** What the requests of the table of rights need to be there. */
 
 const NODES = ['node-a', 'node-b'];
+
+/** On a Node with the name of the Lease of the controllers. */
+export const MISLEADING_AGENT = 'agent-on-misleading-node';
 
 const containers = [{ name: 'main', image: 'none' }];
 
@@ -51,28 +58,31 @@ function statusOfPod(name: string, state: object) {
 /** As a kubelet writes them. */
 export const podStatuses = [
   statusOfPod(PODS.stuck, { waiting: { reason: 'ImagePullBackOff' } }),
+  statusOfPod(WAITING, { waiting: { reason: 'ImagePullBackOff' } }),
   statusOfPod(PODS.running, { running: {} }),
 ];
 
-function diagnosis(name: string, spec: object) {
+const ownPod = { namespace: TEAM, name: 'web' };
+
+function diagnosis(name: string, spec: object, metadata: object = {}) {
   return {
     apiVersion: API_VERSION,
     kind: 'Diagnosis',
-    metadata: { name, namespace: TEAM },
+    metadata: { name, namespace: TEAM, ...metadata },
     spec: { operationSet: 'set', recovery: 'Approval', ...spec },
   };
 }
 
-function lease(name: string, holderIdentity: string, labels: object = {}) {
+function lease(name: string, holderIdentity: string, metadata: object = {}) {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { name, namespace: NAMESPACE, labels },
+    metadata: { name, namespace: NAMESPACE, ...metadata },
     spec: { holderIdentity },
   };
 }
 
-const slot = { [SLOT_LABEL]: '' };
+const slot = { labels: { [SLOT_LABEL]: '' }, annotations: { [EXISTING_ANNOTATION]: '' } };
 
 const accounts = [TEAM, OTHER_TEAM].map((namespace) => ({
   apiVersion: 'v1',
@@ -89,7 +99,7 @@ export const neededObjects: readonly object[] = [
   })),
   ...accounts,
   ...NODES.flatMap((name) => [
-    { apiVersion: 'v1', kind: 'Node', metadata: { name } },
+    { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { role: 'web' } } },
     { apiVersion: API_VERSION, kind: 'NodeReport', metadata: { name } },
     lease(name, name),
   ]),
@@ -97,17 +107,28 @@ export const neededObjects: readonly object[] = [
   lease(`${SLOT_PREFIX}0`, '', slot),
   lease(`${SLOT_PREFIX}1`, 'node-b', slot),
   pod('agent-a', NAMESPACE, AGENT_ACCOUNT, 'node-a'),
+  { apiVersion: 'v1', kind: 'Node', metadata: { name: CONTROLLER_LEASE } },
+  pod(MISLEADING_AGENT, NAMESPACE, AGENT_ACCOUNT, CONTROLLER_LEASE),
   pod('web', TEAM, 'default', 'node-a'),
   pod('web', OTHER_TEAM, 'default', 'node-a'),
+  pod(ON_NODE_B, OTHER_TEAM, 'default', 'node-b'),
+  pod(WAITING, TEAM, 'default', 'node-a'),
   statefulSet,
   ...Object.values(PODS).map(podOfStatefulSet),
-  diagnosis(EXISTING.waiting, { podReference: { namespace: TEAM, name: 'web' } }),
-  diagnosis(EXISTING.approved, {
-    podReference: { namespace: TEAM, name: 'web' },
-    approvedPlan: 'first',
-  }),
+  diagnosis(EXISTING.waiting, { podReference: ownPod }),
+  diagnosis(EXISTING.approved, { podReference: ownPod, approvedPlan: 'first' }),
   diagnosis(EXISTING.onNodeA, { nodeName: 'node-a', approvedPlan: 'first' }),
   diagnosis(EXISTING.onNodeB, { nodeName: 'node-b', approvedPlan: 'first' }),
+  diagnosis(EXISTING.automatic, { podReference: ownPod, recovery: 'Automatic' }),
+  diagnosis(EXISTING.suspended, { podReference: ownPod, recovery: 'Automatic', suspend: true }),
+  diagnosis(EXISTING.suspendedOnNodeA, {
+    nodeName: 'node-a',
+    recovery: 'Automatic',
+    suspend: true,
+  }),
+  diagnosis(EXISTING.suspendedForApproval, { podReference: ownPod, suspend: true }),
+  diagnosis(EXISTING.cancelled, { podReference: ownPod, cancel: true }),
+  diagnosis(EXISTING.child, { nodeName: 'node-a' }, CHILD),
   {
     apiVersion: API_VERSION,
     kind: 'OperationSet',
@@ -127,9 +148,10 @@ export const neededObjects: readonly object[] = [
   },
 ];
 
-/** As the kubelet and an agent write them. */
-export const nodeConditions = {
+/** As the kubelet and an agent write it. */
+export const nodeStatus = {
   status: {
+    capacity: { pods: '110' },
     conditions: ['Ready', NODE_CONDITION].map((type) => ({
       type,
       status: 'True',

@@ -3,6 +3,7 @@ import { textAt } from '../../src/lib/std/json.ts';
 import {
   AGENT_ACCOUNT,
   CONTROLLER_ACCOUNT,
+  CONTROLLER_LEASE,
   NAMESPACE,
 } from '../../src/pipeline/api/cluster-names.ts';
 import { controllerStepsActions } from '../../tools/rights/controller-steps-actions.ts';
@@ -10,7 +11,13 @@ import { type Action, rightsTable, type TriedRequest } from '../../tools/rights/
 import { type SubjectId, subjectIds } from '../../tools/rights/subjects.ts';
 import { type InstalledServer, startInstalledServer } from '../rig/installed-server.ts';
 import { requestAs, type Sender } from '../rig/request-as.ts';
-import { bindings, neededObjects, nodeConditions, podStatuses } from './rights-objects.ts';
+import {
+  bindings,
+  MISLEADING_AGENT,
+  neededObjects,
+  nodeStatus,
+  podStatuses,
+} from './rights-objects.ts';
 
 /** Every cell of docs/reference/rights.md, tried by a request. */
 
@@ -71,7 +78,7 @@ describe('what everybody may do', () => {
     for (const node of ['node-a', 'node-b']) {
       const path = `/api/v1/nodes/${node}/status`;
       const contentType = 'application/strategic-merge-patch+json';
-      await server.api.client.request({ method: 'PATCH', path, contentType, body: nodeConditions });
+      await server.api.client.request({ method: 'PATCH', path, contentType, body: nodeStatus });
     }
     for (const { path, body } of podStatuses) {
       const contentType = 'application/merge-patch+json';
@@ -88,7 +95,7 @@ describe('what everybody may do', () => {
         await tried('editor', requestOf('… with `recovery: Approval`')),
         await tried('editor', requestOf('create a Diagnosis of a node')),
         await tried('admin', requestOf('read all NodeReports')),
-        await tried('agent', requestOf('write the condition Ready of node-a')),
+        await tried('agent', requestOf('… and write the condition Ready of node-a as well')),
         await tried('controller', requestOf('create an Operation with a script')),
       ];
       await expect.poll(answers, SOON).toEqual(['may', 'may not', 'may', 'may not', 'may not']);
@@ -98,6 +105,14 @@ describe('what everybody may do', () => {
 
   describe.each(rightsTable)('$title', ({ actions }) => {
     it.each(actions)('$what', expectRights);
+  });
+
+  it('an agent cannot lead, even on a Node with the name of the Lease of the controllers', async () => {
+    const agent = await agentOf(MISLEADING_AGENT);
+    const lead = requestOf('hold the Lease of the controller');
+    const { code, body } = await requestAs(server.api, agent, lead);
+    const why = `node ${CONTROLLER_LEASE}: the agent may not write Lease ${CONTROLLER_LEASE}`;
+    expect({ code, body }).toEqual({ code: 403, body: expect.stringContaining(why) });
   });
 
   describe('With controller-steps.yaml', () => {
@@ -117,34 +132,37 @@ describe('what everybody may do', () => {
 });
 
 /** Everybody sends the request. */
-async function expectRights({ request, may }: Action): Promise<void> {
+async function expectRights({ request, may, rule }: Action): Promise<void> {
   const answers = await Promise.all(
-    subjectIds.map(async (id) => [id, await tried(id, request)] as const),
+    subjectIds.map(async (id) => [id, await tried(id, request, rule)] as const),
   );
   const expected = subjectIds.map((id) => [id, may.includes(id) ? 'may' : 'may not']);
   expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(expected));
 }
 
 /** "may", "may not", or an answer that says neither. */
-async function tried(id: SubjectId, request: TriedRequest): Promise<string> {
+async function tried(id: SubjectId, request: TriedRequest, rule?: string): Promise<string> {
   const sender = senders.get(id);
   if (!sender) throw new Error(`${id} has no credential`);
   const { code, body } = await requestAs(server.api, sender, request);
   if (code >= 200 && code < 300) return 'may';
-  return code === 403 ? 'may not' : `${code}: ${body}`;
+  const isInvalid = code === 422 && rule !== undefined && body.includes(rule);
+  return code === 403 || isInvalid ? 'may not' : `${code}: ${body}`;
 }
 
 async function findSenders(): Promise<void> {
   for (const id of subjectIds) senders.set(id, { user: id });
   senders.set('executor', 'anonymous');
-  const agentPod = await server.api.client.request({
-    method: 'GET',
-    path: `/api/v1/namespaces/${NAMESPACE}/pods/agent-a`,
-  });
-  const uid = textAt(agentPod, 'metadata', 'uid');
-  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'agent-a', uid };
-  senders.set('agent', { token: await tokenOf(AGENT_ACCOUNT, { boundObjectRef }) });
+  senders.set('agent', await agentOf('agent-a'));
   senders.set('controller', { token: await tokenOf(CONTROLLER_ACCOUNT, {}) });
+}
+
+/** The agent in this pod. */
+async function agentOf(name: string): Promise<Sender> {
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}`;
+  const uid = textAt(await server.api.client.request({ method: 'GET', path }), 'metadata', 'uid');
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid };
+  return { token: await tokenOf(AGENT_ACCOUNT, { boundObjectRef }) };
 }
 
 async function tokenOf(account: string, spec: object): Promise<string> {

@@ -1,5 +1,6 @@
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { mergePatch } from '../../src/hosts/web/merge-patch.ts';
 import type { TriedRequest } from '../../tools/rights/rights-table.ts';
 import type { ApiServer } from './api-server.ts';
 
@@ -15,16 +16,20 @@ interface Answer {
 export async function requestAs(
   api: ApiServer,
   sender: Sender,
-  { method, path, body, isStrategic = false }: TriedRequest,
+  tried: TriedRequest,
 ): Promise<Answer> {
+  const { method, path, patch = 'merge' } = tried;
   const { ca, cert, key } = api.credentials;
   const isImpersonated = sender !== 'anonymous' && 'user' in sender;
   const url = new URL(path, api.server);
   if (method !== 'GET') url.searchParams.set('dryRun', 'All');
+  if (patch === 'apply') url.searchParams.set('fieldManager', 'tried');
+  const body = await bodyOf(api, tried);
   const sent = body === undefined ? '' : JSON.stringify(body);
-  const merge = isStrategic ? 'strategic-merge' : 'merge';
+  const format = patch === 'apply' ? 'yaml' : 'json';
   const headers = {
-    'Content-Type': method === 'PATCH' ? `application/${merge}-patch+json` : 'application/json',
+    'Content-Type':
+      method === 'PATCH' ? `application/${patch}-patch+${format}` : 'application/json',
     'Content-Length': Buffer.byteLength(sent),
     ...(isImpersonated
       ? { 'Impersonate-User': sender.user, 'Impersonate-Group': 'system:authenticated' }
@@ -44,4 +49,9 @@ export async function requestAs(
     call.on('error', reject);
     call.end(sent);
   });
+}
+
+async function bodyOf(api: ApiServer, { method, path, body }: TriedRequest): Promise<unknown> {
+  if (method !== 'PUT') return body;
+  return mergePatch(await api.client.request({ method: 'GET', path }), body);
 }

@@ -1,5 +1,9 @@
 import { policyHash } from '../../src/hosts/controller/slots/policy-hash.ts';
-import { ADMISSION_POLICIES, POLICY_HASH } from '../../src/pipeline/api/cluster-names.ts';
+import {
+  LINT_POLICIES,
+  POLICY_HASH,
+  RIGHTS_POLICIES,
+} from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
 
 /** Which requests a policy is about. */
@@ -38,10 +42,13 @@ export interface Validation {
 export function policyDocuments(policy: AdmissionPolicy): readonly ManifestDocument[] {
   const { name, comment, group, version, resources, ...rules } = policy;
   const { operations = ['CREATE', 'UPDATE'] } = policy;
-  if (!ADMISSION_POLICIES.includes(name)) {
-    throw new Error(`${name}: add it to ADMISSION_POLICIES, so that the controller expects it`);
-  }
   const { failurePolicy, matchConditions = [], variables = [], validations } = rules;
+  const isProtection = failurePolicy === 'Fail';
+  const names = isProtection ? RIGHTS_POLICIES : Object.values<string>(LINT_POLICIES);
+  if (!names.includes(name)) {
+    const list = isProtection ? 'RIGHTS_POLICIES' : 'LINT_POLICIES';
+    throw new Error(`${name}: add it to ${list}, so that the controller knows what to expect`);
+  }
   const [apiVersion, metadata] = ['admissionregistration.k8s.io/v1', { name, labels: LABELS }];
   const spec = {
     failurePolicy,

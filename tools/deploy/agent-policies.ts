@@ -1,6 +1,7 @@
 import {
   AGENT_ACCOUNT,
   AGENT_REPORTER,
+  CONTROLLER_LEASE,
   FAILURES_ANNOTATION,
   NODE_CONDITION,
   NODE_NAME_CLAIM,
@@ -27,6 +28,15 @@ const holderOf = (object: string) =>
 
 const annotationsOf = (object: string) =>
   `(has(${object}.metadata.annotations) ? dyn(${object}.metadata.annotations) : dyn({}))`;
+
+const finalizersOf = (object: string) =>
+  `(${object} != null && has(${object}.metadata.finalizers) ? ${object}.metadata.finalizers : [])`;
+
+/** An object with a finalizer that nobody removes would block the removal of KubeDiag, or of a namespace. */
+const sameFinalizers: Validation = {
+  expression: `${finalizersOf('object')} == ${finalizersOf('oldObject')}`,
+  why: "'the agent may not change finalizers'",
+};
 
 /** The same for a map that may be absent: absent is empty. */
 function sameMapExcept(mapOf: (object: string) => string, key: string): string {
@@ -63,6 +73,7 @@ const policies: readonly Policy[] = [
         expression: 'object.metadata.name == variables.node',
         why: "'the agent may not write NodeReport ' + object.metadata.name",
       },
+      sameFinalizers,
     ],
   },
   {
@@ -82,9 +93,11 @@ const policies: readonly Policy[] = [
     ],
     validations: [
       {
-        expression: 'variables.isSlot ? oldObject != null : object.metadata.name == variables.node',
+        // A Node may have the name of the Lease by which the controllers choose their leader.
+        expression: `variables.isSlot ? oldObject != null : object.metadata.name == variables.node && variables.node != '${CONTROLLER_LEASE}'`,
         why: "'the agent may not write Lease ' + object.metadata.name",
       },
+      sameFinalizers,
       {
         expression: `!variables.isUpdateOfSlot || ${holderOf('oldObject')} in ['', variables.node]`,
         why: `'another node holds Lease ' + object.metadata.name`,
@@ -159,6 +172,7 @@ const policies: readonly Policy[] = [
           "has(object.regarding) && (object.regarding.kind == 'Pod' || object.regarding.kind == 'Node' && object.regarding.name == variables.node)",
         why: "'the agent may only report Events about its Node and about pods'",
       },
+      sameFinalizers,
     ],
   },
 ];

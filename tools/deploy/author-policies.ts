@@ -1,3 +1,4 @@
+import { LINT_POLICIES } from '../../src/pipeline/api/cluster-names.ts';
 import { GROUP, VERSION } from '../../src/pipeline/api/kinds.ts';
 import { processors } from '../../src/pipeline/operations/catalogue.ts';
 import { removedProcessors } from '../../src/pipeline/operations/without-effect.ts';
@@ -29,7 +30,7 @@ const REACH = `variables.reach${CHECKED_NODES_MAX}`;
 const named = (nodes: string) => `variables.${nodes}.map(i, string(i)).join(', ')`;
 
 const graphs: AdmissionPolicy = {
-  name: 'kubediag-operationsets',
+  name: LINT_POLICIES.operationSets,
   comment:
     `A graph has no cycle and no unreachable node. One of more than ${CHECKED_NODES_MAX} nodes is not checked, because that\n` +
     'could exceed the cost limit of a policy: the status of its Diagnoses says what is wrong with it.',
@@ -71,7 +72,7 @@ const PROCESSOR = 'object.spec.processor';
 const isSet = (field: string) => `(has(${field}) && ${field} != '')`;
 
 const operations: AdmissionPolicy = {
-  name: 'kubediag-operations',
+  name: LINT_POLICIES.operations,
   comment: 'An Operation that names no server names a processor that agents have.',
   group: GROUP,
   version: VERSION,

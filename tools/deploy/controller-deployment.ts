@@ -1,6 +1,12 @@
 import { CONTROLLER_ACCOUNT, NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
-import { deployedImage, POD_ENVIRONMENT, probe, withoutRights } from './pod-parts.ts';
+import {
+  deployedImage,
+  NODE_SELECTOR,
+  POD_ENVIRONMENT,
+  probe,
+  withoutRights,
+} from './pod-parts.ts';
 
 export const CONTROLLER_PORT = 8091;
 const USER = 10_091;
@@ -40,7 +46,7 @@ const podSpec = (version: string) => ({
   automountServiceAccountToken: true,
   enableServiceLinks: false,
   priorityClassName: 'system-cluster-critical',
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  nodeSelector: NODE_SELECTOR,
   tolerations: [
     { key: 'CriticalAddonsOnly', operator: 'Exists' },
     ...['control-plane', 'master'].map((role) => ({

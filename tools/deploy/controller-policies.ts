@@ -64,8 +64,11 @@ const policies: readonly Policy[] = [
       {
         expression: [
           `!has(${PROCESSOR}.scriptRunner) && !has(${PROCESSOR}.function)`,
-          `!has(${PROCESSOR}.externalIP) && !has(${PROCESSOR}.externalAddress)`,
-          `(!has(${PROCESSOR}.httpServer) || !has(${PROCESSOR}.httpServer.address))`,
+          ...['IP', 'Address', 'Port'].map((part) => `!has(${PROCESSOR}.external${part})`),
+          // Without an address, a port is one of the pod of the agent.
+          ...['address', 'port'].map(
+            (part) => `(!has(${PROCESSOR}.httpServer) || !has(${PROCESSOR}.httpServer.${part}))`,
+          ),
         ].join(' && '),
         only: 'only write Operations with a built-in processor',
       },

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { listAt, textAt } from '../../src/lib/std/json.ts';
+import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
+import { controllerDeployment } from './controller-deployment.ts';
 import { daemonSet, SUPERVISE } from './daemon-set.ts';
 
 /** The first process of both containers, here with another command. */
@@ -53,5 +54,15 @@ test('both containers share one heap between their threads', () => {
   expect(containers.map((each) => textAt(each, 'name'))).toEqual(['agent', 'executor']);
   for (const container of containers) {
     expect(listAt(container, 'env')).toContainEqual({ name: 'MALLOC_ARENA_MAX', value: '1' });
+  }
+});
+
+test('pods run on the nodes that can run the executable', () => {
+  const [, { object: agents } = {}] = daemonSet('v1');
+  const [{ object: controllers } = {}] = controllerDeployment('v1');
+  for (const object of [agents, controllers]) {
+    expect(fieldAt(object, 'spec', 'template', 'spec', 'nodeSelector')).toEqual({
+      ...{ 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+    });
   }
 });

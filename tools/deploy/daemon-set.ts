@@ -1,6 +1,13 @@
 import { AGENT_ACCOUNT, NAMESPACE } from '../../src/pipeline/api/cluster-names.ts';
 import { LABELS, type ManifestDocument } from './manifest-document.ts';
-import { deployedImage, fieldRef, POD_ENVIRONMENT, probe, withoutRights } from './pod-parts.ts';
+import {
+  deployedImage,
+  fieldRef,
+  NODE_SELECTOR,
+  POD_ENVIRONMENT,
+  probe,
+  withoutRights,
+} from './pod-parts.ts';
 
 const POLICY = 'kubediag-executor';
 export const AGENT_PORT = 8090;
@@ -190,7 +197,7 @@ export const daemonSet = (version: string): readonly ManifestDocument[] => [
             automountServiceAccountToken: false,
             enableServiceLinks: false,
             priorityClassName: 'system-node-critical',
-            nodeSelector: { 'kubernetes.io/os': 'linux' },
+            nodeSelector: NODE_SELECTOR,
             tolerations: [{ operator: 'Exists' }],
             terminationGracePeriodSeconds: 60,
             // The group of the socket, by which the executor may connect without more rights.

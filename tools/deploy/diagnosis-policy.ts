@@ -22,6 +22,10 @@ const textOf = (object: string, field: string) =>
   `has(${object}.spec.${field}) ? ${object}.spec.${field} : ''`;
 const before = (expression: string) => `variables.isNew ? '' : (${expression})`;
 
+const isTrue = (object: string, field: string) =>
+  `has(${object}.spec.${field}) && ${object}.spec.${field}`;
+const REPAIRS_ALONE = `(!has(object.spec.recovery) || object.spec.recovery == 'Automatic') && !(${isTrue('object', 'dryRun')})`;
+
 const PARENT = `metadata.labels['${PARENT_LABEL}']`;
 const parentOf = (object: string) =>
   `has(${object}.metadata.labels) && '${PARENT_LABEL}' in ${object}.metadata.labels ? ${object}.${PARENT} : ''`;
@@ -43,7 +47,7 @@ const ON_NODES = needs(VERBS.diagnose, 'nodes');
 
 /**
  * Only what is new or changed is compared: who may update a Diagnosis can still label, cancel or suspend
- * every one. What a Diagnosis is about cannot change: rules of the CRD.
+ * every one. What a Diagnosis is about cannot change, and a cancelled one stays so: rules of the CRD.
  */
 const policy: AdmissionPolicy = {
   name: AUTHOR_POLICY,
@@ -72,6 +76,11 @@ const policy: AdmissionPolicy = {
       expression:
         "variables.isOfOwnPod ? ' in namespace ' + request.namespace : ' in the whole cluster'",
     },
+    { name: 'repairsAlone', expression: REPAIRS_ALONE },
+    {
+      name: 'isResumed',
+      expression: `!variables.isNew && ${isTrue('oldObject', 'suspend')} && !(${isTrue('object', 'suspend')})`,
+    },
     { name: 'mayRecover', expression: mayOn(VERBS.recover) },
     { name: 'mayApprove', expression: mayOn(VERBS.approve) },
     {
@@ -86,11 +95,18 @@ const policy: AdmissionPolicy = {
       reason: 'Forbidden' as const,
     },
     asked(
-      "!variables.isNew || has(object.spec.recovery) && object.spec.recovery != 'Automatic' || has(object.spec.dryRun) && object.spec.dryRun",
+      '!variables.isNew || !variables.repairsAlone',
       'variables.mayRecover',
       `'let a Diagnosis repair nodes on its own' + ${WHERE}`,
       needs(VERBS.recover, 'diagnoses'),
       'set spec.recovery to Approval or Never',
+    ),
+    asked(
+      '!variables.isResumed || !variables.repairsAlone',
+      'variables.mayRecover',
+      `'resume a Diagnosis that repairs nodes on its own' + ${WHERE}`,
+      needs(VERBS.recover, 'diagnoses'),
+      'ask somebody who may, or create another one with spec.recovery Approval or Never',
     ),
     // To withdraw an approval needs no right.
     asked(

@@ -32,3 +32,6 @@ export const withoutRights = (user: number) => ({
   capabilities: { drop: ['ALL'] },
   seccompProfile: { type: 'RuntimeDefault' },
 });
+
+/** The executable is for these nodes only. Every kubelet sets both labels. */
+export const NODE_SELECTOR = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };

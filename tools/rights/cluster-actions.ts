@@ -17,6 +17,10 @@ import { OTHER_TEAM } from './subjects.ts';
 
 /** Not built in. */
 export const EXISTING_SET = 'of-a-person';
+/** Of each Lease for recovery; somebody else has written it. */
+export const EXISTING_ANNOTATION = 'existing';
+/** A pod of the namespace OTHER_TEAM; the others run on node-a. */
+export const ON_NODE_B = 'on-node-b';
 
 const OURS = `/apis/${API_VERSION}`;
 const IN_KUBEDIAG = `/api/v1/namespaces/${NAMESPACE}`;
@@ -33,8 +37,8 @@ function create(kind: string, plural: string, spec: object): TriedRequest {
 
 const operation = (processor: object) => create('Operation', 'operations', { processor });
 
-function lease(name: string, holderIdentity: string): TriedRequest {
-  const metadata = { name, labels: { [SLOT_LABEL]: '' } };
+function lease(name: string, holderIdentity: string, more: object = {}): TriedRequest {
+  const metadata = { name, labels: { [SLOT_LABEL]: '' }, ...more };
   const body = {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -47,26 +51,45 @@ function lease(name: string, holderIdentity: string): TriedRequest {
 const hold = (name: string, holderIdentity: string) =>
   patch(`${LEASES}/${name}`, { spec: { holderIdentity } });
 
+const FINALIZERS = { finalizers: ['example.org/tried'] };
+
 const annotate = (name: string, metadata: object) => patch(`${LEASES}/${name}`, { metadata });
 
-function conditions(node: string, ...list: readonly object[]): TriedRequest {
-  const path = `/api/v1/nodes/${node}/status`;
-  return { ...patch(path, { status: { conditions: list } }), isStrategic: true };
+function conditions(
+  node: string,
+  list: readonly object[],
+  { status = {}, ...more }: { readonly status?: object; readonly metadata?: object } = {},
+): TriedRequest {
+  const body = { ...more, status: { conditions: list, ...status } };
+  return { ...patch(`/api/v1/nodes/${node}/status`, body), patch: 'strategic-merge' };
 }
 
 const condition = (type: string, status: string) => ({ type, status, reason: 'Tried' });
+const gone = (type: string) => ({ $patch: 'delete', type });
+/** Both the agent of the node and the controller may remove this: only the rest can be refused. */
+const REMOVED = gone(NODE_CONDITION);
 
-function event(reportingController: string, reportingInstance: string): TriedRequest {
+const ABOUT_NODE_A = { apiVersion: 'v1', kind: 'Node', name: 'node-a' };
+const POD_ON_NODE_B = { apiVersion: 'v1', kind: 'Pod', name: ON_NODE_B, namespace: OTHER_TEAM };
+
+function event(
+  reportingController: string,
+  reportingInstance: string,
+  regarding: object = ABOUT_NODE_A,
+  metadata: object = {},
+  namespace = 'default',
+): TriedRequest {
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: 'tried', namespace: 'default' },
+    metadata: { name: 'tried', ...metadata, namespace },
     eventTime: '2026-01-02T03:04:05.000000Z',
     ...{ reportingController, reportingInstance },
     ...{ action: 'Check', reason: 'Tried', type: 'Normal' },
-    regarding: { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+    regarding,
   };
-  return { method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/default/events', body };
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  return { method: 'POST', path, body };
 }
 
 export const clusterActions: readonly ActionGroup[] = [
@@ -116,7 +139,30 @@ export const clusterActions: readonly ActionGroup[] = [
       {
         what: 'create an Operation that asks another server',
         request: operation({
-          httpServer: { address: '192.0.2.1', port: 80, path: '/', scheme: 'http' },
+          httpServer: { address: '192.0.2.1', path: '/', scheme: 'http' },
+          timeoutSeconds: 60,
+        }),
+        may: ['admin'],
+      },
+      {
+        what: '… that asks another port of the agent',
+        request: operation({
+          httpServer: { port: 80, path: '/', scheme: 'http' },
+          timeoutSeconds: 60,
+        }),
+        may: ['admin'],
+      },
+      ...[{ externalIP: '192.0.2.1' }, { externalAddress: 'a.example' }, { externalPort: 80 }].map(
+        (server) => ({
+          what: `… by \`${Object.keys(server).join()}\``,
+          request: operation({ ...server, path: '/', timeoutSeconds: 60 }),
+          may: ['admin'] as const,
+        }),
+      ),
+      {
+        what: 'create an Operation with a function',
+        request: operation({
+          function: { codeSource: { 'function.py': '' }, runtime: 'Python3' },
           timeoutSeconds: 60,
         }),
         may: ['admin'],
@@ -194,8 +240,18 @@ export const clusterActions: readonly ActionGroup[] = [
         may: ['controller'],
       },
       {
+        what: 'remove another annotation of one',
+        request: annotate(`${SLOT_PREFIX}0`, { annotations: { [EXISTING_ANNOTATION]: null } }),
+        may: ['controller'],
+      },
+      {
         what: 'write a label of one',
         request: annotate(`${SLOT_PREFIX}0`, { labels: { [SLOT_LABEL]: 'other' } }),
+        may: ['controller'],
+      },
+      {
+        what: 'remove its labels',
+        request: annotate(`${SLOT_PREFIX}0`, { labels: null }),
         may: ['controller'],
       },
       {
@@ -207,6 +263,16 @@ export const clusterActions: readonly ActionGroup[] = [
         what: 'hold the Lease of the agent on node-a',
         request: hold('node-a', 'node-a'),
         may: ['agent'],
+      },
+      {
+        what: '… and write a finalizer, which would block the removal',
+        request: annotate('node-a', FINALIZERS),
+        may: [],
+      },
+      {
+        what: '… and create it with a finalizer',
+        request: lease('node-a', 'node-a', FINALIZERS),
+        may: [],
       },
       {
         what: 'hold the Lease of the agent on node-b',
@@ -226,27 +292,57 @@ export const clusterActions: readonly ActionGroup[] = [
       { what: 'read Nodes', request: get('/api/v1/nodes/node-b'), may: ['agent', 'controller'] },
       {
         what: `write the condition ${NODE_CONDITION} of node-a`,
-        request: conditions('node-a', condition(NODE_CONDITION, 'False')),
+        request: conditions('node-a', [condition(NODE_CONDITION, 'False')]),
         may: ['agent'],
       },
       {
         what: `write the condition ${NODE_CONDITION} of node-b`,
-        request: conditions('node-b', condition(NODE_CONDITION, 'False')),
+        request: conditions('node-b', [condition(NODE_CONDITION, 'False')]),
         may: [],
       },
       {
         what: `remove the condition ${NODE_CONDITION} of node-b`,
-        request: conditions('node-b', { $patch: 'delete', type: NODE_CONDITION }),
+        request: conditions('node-b', [REMOVED]),
         may: ['controller'],
       },
       {
-        what: 'write the condition Ready of node-a',
-        request: conditions('node-a', condition('Ready', 'False')),
+        what: `remove the condition ${NODE_CONDITION} of node-a`,
+        request: conditions('node-a', [REMOVED]),
+        may: ['agent', 'controller'],
+      },
+      {
+        what: '… and write the condition Ready of node-a as well',
+        request: conditions('node-a', [REMOVED, condition('Ready', 'False')]),
         may: [],
       },
       {
-        what: 'remove the condition Ready of node-b',
-        request: conditions('node-b', { $patch: 'delete', type: 'Ready' }),
+        what: '… and remove the condition Ready as well',
+        request: conditions('node-a', [REMOVED, gone('Ready')]),
+        may: [],
+      },
+      {
+        what: '… and write another condition as well',
+        request: conditions('node-a', [REMOVED, condition('Tried', 'True')]),
+        may: [],
+      },
+      {
+        what: '… and write its capacity as well',
+        request: conditions('node-a', [REMOVED], { status: { capacity: { pods: '1' } } }),
+        may: [],
+      },
+      {
+        what: '… and remove its capacity as well',
+        request: conditions('node-a', [REMOVED], { status: { capacity: null } }),
+        may: [],
+      },
+      {
+        what: '… and label it as well',
+        request: conditions('node-a', [REMOVED], { metadata: { labels: { a: 'b' } } }),
+        may: [],
+      },
+      {
+        what: '… and remove its labels as well',
+        request: conditions('node-a', [REMOVED], { metadata: { labels: null } }),
         may: [],
       },
       {
@@ -257,16 +353,6 @@ export const clusterActions: readonly ActionGroup[] = [
       {
         what: 'label node-a',
         request: patch('/api/v1/nodes/node-a', { metadata: { labels: { a: 'b' } } }),
-        may: [],
-      },
-      {
-        what: 'write another condition of node-a',
-        request: conditions('node-a', condition('Tried', 'True')),
-        may: [],
-      },
-      {
-        what: 'label node-a by way of its status',
-        request: patch('/api/v1/nodes/node-a/status', { metadata: { labels: { a: 'b' } } }),
         may: [],
       },
       {
@@ -288,6 +374,21 @@ export const clusterActions: readonly ActionGroup[] = [
         may: [],
       },
       {
+        what: 'label the NodeReport of node-a',
+        request: patch(`${OURS}/nodereports/node-a`, { metadata: { labels: { a: 'b' } } }),
+        may: ['agent', 'admin'],
+      },
+      {
+        what: 'write a finalizer of the NodeReport of node-a',
+        request: patch(`${OURS}/nodereports/node-a`, { metadata: FINALIZERS }),
+        may: ['admin'],
+      },
+      {
+        what: 'label the NodeReport of node-b',
+        request: patch(`${OURS}/nodereports/node-b`, { metadata: { labels: { a: 'b' } } }),
+        may: ['admin'],
+      },
+      {
         what: 'read all NodeReports',
         request: get(`${OURS}/nodereports`),
         may: ['admin'],
@@ -303,8 +404,23 @@ export const clusterActions: readonly ActionGroup[] = [
         may: [],
       },
       {
+        what: '… as the agent of node-a, with a finalizer',
+        request: event(AGENT_REPORTER, 'node-a', ABOUT_NODE_A, FINALIZERS),
+        may: [],
+      },
+      {
+        what: '… as the agent of node-a, about node-b',
+        request: event(AGENT_REPORTER, 'node-a', { ...ABOUT_NODE_A, name: 'node-b' }),
+        may: [],
+      },
+      {
+        what: '… as the agent of node-a, about a pod of node-b, which no policy can see',
+        request: event(AGENT_REPORTER, 'node-a', POD_ON_NODE_B, {}, OTHER_TEAM),
+        may: ['agent'],
+      },
+      {
         what: 'report an Event as the controller',
-        request: event(CONTROLLER_REPORTER, 'a'),
+        request: event(CONTROLLER_REPORTER, 'node-a'),
         may: ['controller'],
       },
     ],

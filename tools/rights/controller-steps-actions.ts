@@ -10,6 +10,9 @@ export const PODS = {
   running: 'running-0',
 } as const;
 
+/** Has no owner, and waits for an image. */
+export const WAITING = 'waiting';
+
 const NODE = '/api/v1/nodes/node-a';
 
 const patchNode = (body: object): TriedRequest => ({ method: 'PATCH', path: NODE, body });
@@ -58,6 +61,11 @@ export const controllerStepsActions: ActionGroup = {
     {
       what: 'delete a Pod of a StatefulSet that runs',
       request: removePod(PODS.running),
+      may: ['editor', 'recoverer', 'operator', 'onCall'],
+    },
+    {
+      what: 'delete a Pod without an owner that waits for an image',
+      request: removePod(WAITING),
       may: ['editor', 'recoverer', 'operator', 'onCall'],
     },
     {

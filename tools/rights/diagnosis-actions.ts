@@ -14,6 +14,15 @@ export const EXISTING = {
   /** Of node-a and of node-b; a person has approved their plans. */
   onNodeA: 'on-node-a',
   onNodeB: 'on-node-b',
+  /** These repair on their own: one runs, two wait because somebody has suspended them. */
+  automatic: 'automatic',
+  suspended: 'suspended',
+  suspendedOnNodeA: 'suspended-on-node-a',
+  /** Suspended as well, with `recovery: Approval`. */
+  suspendedForApproval: 'suspended-for-approval',
+  cancelled: 'cancelled',
+  /** A child Diagnosis, without its parent. */
+  child: 'child',
 } as const;
 
 const ownPod = { namespace: TEAM, name: 'web' };
@@ -29,9 +38,19 @@ function create(spec: object, metadata: object = {}): TriedRequest {
   return { method: 'POST', path: diagnosesIn(TEAM), body };
 }
 
+/** The three ways to send the same change. */
 function change(name: string, body: object): TriedRequest {
   return { method: 'PATCH', path: `${diagnosesIn(TEAM)}/${name}`, body };
 }
+
+const replace = (name: string, body: object): TriedRequest => ({
+  ...{ method: 'PUT', path: `${diagnosesIn(TEAM)}/${name}`, body },
+});
+
+const apply = (name: string, body: object): TriedRequest => ({
+  ...{ method: 'PATCH', path: `${diagnosesIn(TEAM)}/${name}`, patch: 'apply' },
+  body: { apiVersion: API_VERSION, kind: 'Diagnosis', metadata: { name }, ...body },
+});
 
 const status = (name: string): TriedRequest => ({
   method: 'PATCH',
@@ -41,7 +60,10 @@ const status = (name: string): TriedRequest => ({
 
 const EDITORS: readonly SubjectId[] = ['editor', 'recoverer', 'operator', 'onCall', 'admin'];
 const OPERATORS: readonly SubjectId[] = ['operator', 'onCall', 'admin'];
-const child = {
+const RECOVERERS: readonly SubjectId[] = ['recoverer', ...OPERATORS];
+const resume = { spec: { suspend: null } };
+/** The metadata of a child Diagnosis. */
+export const CHILD = {
   labels: { [PARENT_LABEL]: UID },
   ownerReferences: [
     { apiVersion: API_VERSION, kind: 'Diagnosis', name: 'parent', uid: UID, controller: true },
@@ -119,13 +141,28 @@ export const diagnosisActions: readonly ActionGroup[] = [
       },
       {
         what: 'create a child Diagnosis, for a node',
-        request: create({ nodeName: 'node-a' }, child),
+        request: create({ nodeName: 'node-a' }, CHILD),
         may: ['controller', ...OPERATORS],
       },
       {
         what: 'create a child Diagnosis, for a pod',
-        request: create({ podReference: ownPod }, child),
+        request: create({ podReference: ownPod }, CHILD),
         may: ['controller', ...OPERATORS],
+      },
+      {
+        what: '… without an owner',
+        request: create({ nodeName: 'node-a' }, { ...CHILD, ownerReferences: [] }),
+        may: OPERATORS,
+      },
+      {
+        what: '… with another owner',
+        request: create({ nodeName: 'node-a' }, { ...CHILD, labels: { [PARENT_LABEL]: 'other' } }),
+        may: OPERATORS,
+      },
+      {
+        what: '… with `recovery: Automatic`, for a node',
+        request: create({ nodeName: 'node-a', recovery: 'Automatic' }, CHILD),
+        may: ['controller', 'onCall', 'admin'],
       },
       {
         what: 'create a Diagnosis in another namespace',
@@ -143,6 +180,16 @@ export const diagnosisActions: readonly ActionGroup[] = [
       {
         what: 'approve a plan',
         request: change(EXISTING.waiting, { spec: { approvedPlan: 'abc' } }),
+        may: ['approver', 'admin'],
+      },
+      {
+        what: '… by a PUT of the object',
+        request: replace(EXISTING.waiting, { spec: { approvedPlan: 'abc' } }),
+        may: ['approver', 'admin'],
+      },
+      {
+        what: '… by a server-side apply',
+        request: apply(EXISTING.waiting, { spec: { approvedPlan: 'abc' } }),
         may: ['approver', 'admin'],
       },
       {
@@ -171,6 +218,32 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', 'approver', ...EDITORS],
       },
       {
+        what: 'take the cancellation of one back',
+        request: change(EXISTING.cancelled, { spec: { cancel: false } }),
+        may: [],
+        rule: 'cancel cannot be taken back',
+      },
+      {
+        what: 'suspend one with `recovery: Automatic`',
+        request: change(EXISTING.automatic, { spec: { suspend: true } }),
+        may: ['controller', 'approver', ...EDITORS],
+      },
+      {
+        what: 'resume one with `recovery: Automatic`',
+        request: change(EXISTING.suspended, resume),
+        may: ['controller', ...RECOVERERS],
+      },
+      {
+        what: '… of a node',
+        request: change(EXISTING.suspendedOnNodeA, resume),
+        may: ['controller', 'onCall', 'admin'],
+      },
+      {
+        what: 'resume one with `recovery: Approval`',
+        request: change(EXISTING.suspendedForApproval, resume),
+        may: ['controller', 'approver', ...EDITORS],
+      },
+      {
         what: 'label it',
         request: change(EXISTING.onNodeA, { metadata: { labels: { team: 'a' } } }),
         may: ['controller', 'approver', ...EDITORS],
@@ -181,14 +254,29 @@ export const diagnosisActions: readonly ActionGroup[] = [
         may: ['controller', ...OPERATORS],
       },
       {
+        what: 'remove the label of its parent',
+        request: change(EXISTING.child, { metadata: { labels: { [PARENT_LABEL]: null } } }),
+        may: ['controller', ...OPERATORS],
+      },
+      {
         what: 'shorten its deadline',
         request: change(EXISTING.onNodeA, { spec: { deadlineSeconds: 60 } }),
         may: ['controller', 'approver', ...EDITORS],
       },
       {
+        what: 'change how long it stays after its end',
+        request: change(EXISTING.onNodeA, { spec: { ttlSecondsAfterFinished: 60 } }),
+        may: ['approver', ...EDITORS],
+      },
+      {
         what: 'delete it',
         request: { method: 'DELETE', path: `${diagnosesIn(TEAM)}/${EXISTING.onNodeA}` },
         may: ['controller', ...EDITORS],
+      },
+      {
+        what: 'delete all of the namespace with one request',
+        request: { method: 'DELETE', path: diagnosesIn(TEAM) },
+        may: EDITORS,
       },
       {
         what: 'write the status of one on node-a',

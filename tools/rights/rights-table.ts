@@ -4,17 +4,20 @@ import type { SubjectId } from './subjects.ts';
 
 /** A request to the API server, which is only tried: nothing is stored. */
 export interface TriedRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** Of a PATCH: a merge patch, or a strategic one where conditions are merged by their type. */
+  /** Of a PUT: what differs from the stored object. */
   readonly body?: object;
-  readonly isStrategic?: boolean;
+  /** Of a PATCH: "merge" if absent. A strategic one merges conditions by their type. */
+  readonly patch?: 'merge' | 'strategic-merge' | 'apply';
 }
 
 export interface Action {
   readonly what: string;
   readonly request: TriedRequest;
   readonly may: readonly SubjectId[];
+  /** Of a change that nobody may make: the message of the CRD by which it is invalid. */
+  readonly rule?: string;
 }
 
 export interface ActionGroup {

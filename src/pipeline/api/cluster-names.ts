@@ -68,8 +68,8 @@ export const METRICS_LABEL = 'diagnosis.kubediag.org/metrics';
 /** Annotation of a ValidatingAdmissionPolicy, by which the controller sees whether somebody has changed the policy. */
 export const POLICY_HASH = 'diagnosis.kubediag.org/policy-hash';
 
-/** The ValidatingAdmissionPolicies of deploy/kubediag.yaml; the binding of each has its name. */
-export const ADMISSION_POLICIES: readonly string[] = [
+/** The ValidatingAdmissionPolicies that limit rights: without one of them no node is repaired. */
+export const RIGHTS_POLICIES: readonly string[] = [
   ...['diagnoses', 'nodereports', 'leases', 'nodes', 'events'].map(
     (at) => `${AGENT_ACCOUNT}-${at}`,
   ),
@@ -77,6 +77,16 @@ export const ADMISSION_POLICIES: readonly string[] = [
     (at) => `${CONTROLLER_ACCOUNT}-${at}`,
   ),
   AUTHOR_POLICY,
-  'kubediag-operationsets',
-  'kubediag-operations',
+];
+
+/** Those that only help authors: they refuse an object that could not work. */
+export const LINT_POLICIES = {
+  operationSets: 'kubediag-operationsets',
+  operations: 'kubediag-operations',
+} as const;
+
+/** All ValidatingAdmissionPolicies of deploy/kubediag.yaml; the binding of each has its name. */
+export const ADMISSION_POLICIES: readonly string[] = [
+  ...RIGHTS_POLICIES,
+  ...Object.values(LINT_POLICIES),
 ];

@@ -105,6 +105,11 @@ export const diagnosisSpec = ruled(
       what: 'nodeName cannot be added to a Diagnosis with targetSelector',
       fix: 'create another Diagnosis with nodeName',
     },
+    {
+      cel: '!has(oldSelf.cancel) || !oldSelf.cancel || (has(self.cancel) && self.cancel)',
+      what: 'cancel cannot be taken back',
+      fix: 'create another Diagnosis',
+    },
   ],
 );
 

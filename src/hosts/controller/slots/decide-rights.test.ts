@@ -76,7 +76,9 @@ test.each([
 test('an API server that has no such policies', () => {
   const condition = decided({ state: 'not-served', version: 'v1.29.0' });
   expect(condition).toMatchObject({ status: 'False', reason: 'PoliciesNotServed' });
-  expect(condition.message).toMatch(/^API server v1[.]29[.]0 has no .*v1[.]30.*RBAC alone/);
+  expect(condition.message).toMatch(
+    /^API server v1[.]29[.]0 has no .*v1[.]30.*RBAC alone.*diagnose nodes, and run the scripts/,
+  );
 });
 
 test('what cannot be read is unknown', () => {

@@ -31,7 +31,8 @@ export function decideRights(
   if (seen.state === 'not-served') {
     const message =
       `API server ${seen.version} has no ${POLICY} v1, which v1.30 and newer have: RBAC alone decides, ` +
-      'so any agent can write the status of any Diagnosis, and everybody who may create Diagnoses may start repairs. ' +
+      'so any agent can write the status of any Diagnosis, and everybody who may create Diagnoses may start repairs, ' +
+      'diagnose nodes, and run the scripts, functions and servers of Operations. ' +
       'It has no selectable fields either, so each agent reads the Diagnoses of all nodes';
     return { type, status: 'False', reason: 'PoliciesNotServed', message };
   }

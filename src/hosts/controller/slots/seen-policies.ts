@@ -1,5 +1,5 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
-import { ADMISSION_POLICIES } from '../../../pipeline/api/cluster-names.ts';
+import { RIGHTS_POLICIES } from '../../../pipeline/api/cluster-names.ts';
 import type { KubeClient } from '../../../pipeline/kube/kube-client.ts';
 import { listPages } from '../../../pipeline/kube/list-pages.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
@@ -32,7 +32,7 @@ async function named(client: KubeClient, plural: string): Promise<readonly unkno
   const found: unknown[] = [];
   const { items } = await listPages(client, `${GROUP}/${plural}`);
   for await (const item of items) {
-    if (ADMISSION_POLICIES.includes(textAt(item, 'metadata', 'name') ?? '')) found.push(item);
+    if (RIGHTS_POLICIES.includes(textAt(item, 'metadata', 'name') ?? '')) found.push(item);
   }
   return found;
 }

@@ -1,8 +1,8 @@
 import { textAt } from '../../../lib/std/json.ts';
 import {
-  ADMISSION_POLICIES,
   AUTHOR_POLICY,
   PARENT_LABEL,
+  RIGHTS_POLICIES,
   RIGHTS_PROBE,
 } from '../../../pipeline/api/cluster-names.ts';
 import type { Condition } from '../../../pipeline/api/fields.ts';
@@ -34,7 +34,7 @@ export async function seenRights(
 ): Promise<SeenRights> {
   const { client, stop, enforcedMs = ENFORCED_MS } = context;
   const seen = await seenPolicies(client);
-  const condition = decideRights(seen, ADMISSION_POLICIES);
+  const condition = decideRights(seen, RIGHTS_POLICIES);
   // What cannot be read says nothing about the time before.
   if (condition.status === 'Unknown') return { condition, since: before };
   if (condition.status === 'False') return { condition, since: undefined };

@@ -3,10 +3,10 @@ import { SyntheticApiServer } from '../../../../test/synthetic-api-server.ts';
 import { SyntheticController } from '../../../../test/synthetic-controller.ts';
 import { fieldAt, isObject, textAt } from '../../../lib/std/json.ts';
 import {
-  ADMISSION_POLICIES,
   AUTHOR_POLICY,
   FAILURES_ANNOTATION,
   POLICY_HASH,
+  RIGHTS_POLICIES,
 } from '../../../pipeline/api/cluster-names.ts';
 import type { RecoveryPolicyStatus } from '../../../pipeline/api/recovery-policy.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
@@ -25,7 +25,7 @@ function serverWith(nodes: number): SyntheticApiServer {
   }
   const kinds = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'];
   server.put(ADMISSION, { resources: kinds.map((name) => ({ name })) });
-  for (const name of ADMISSION_POLICIES) {
+  for (const name of RIGHTS_POLICIES) {
     const metadata = { name, creationTimestamp: '2025-12-31T00:00:00Z' };
     const spec = { policyName: name, validationActions: ['Deny'] };
     const annotations = { [POLICY_HASH]: policyHash({}) };

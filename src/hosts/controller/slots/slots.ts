@@ -1,6 +1,5 @@
 import { fieldAt, isObject, numberAt, textAt } from '../../../lib/std/json.ts';
 import {
-  ADMISSION_POLICIES,
   FAILURES_ANNOTATION,
   MANAGED_BY_LABEL,
   MANAGER,
