@@ -253,8 +253,12 @@ it('a stale subPath mount is unmounted before it does harm by the command of the
     await shown(),
   );
   const words = command?.groups?.command?.split(' ') ?? [];
-  const onNode = `--field-selector=spec.nodeName=${OLD_NODE}`;
-  const pod = await cluster.kubectl('get', 'pods', '--namespace=kubediag', onNode, '-o=name');
+  // A controller may run there too.
+  const agentOn = [
+    '--selector=app.kubernetes.io/name=kubediag-agent',
+    `--field-selector=spec.nodeName=${OLD_NODE}`,
+  ];
+  const pod = await cluster.kubectl('get', 'pods', '--namespace=kubediag', ...agentOn, '-o=name');
   const inExecutor = ['--namespace=kubediag', pod.trim(), '--container=executor', '--'];
   const printed = await cluster.kubectl('exec', ...inExecutor, ...words, '--yes');
   expect(printed).toContain('1 repaired, 0 refused, 0 failed');
