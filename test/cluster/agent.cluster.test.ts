@@ -84,6 +84,7 @@ const phaseOf = (name: string) => async () => (await diagnosis(name)).status?.ph
 
 async function podOn(node: string): Promise<string> {
   const selected = [
+    '--selector=app.kubernetes.io/name=kubediag-agent',
     `--field-selector=spec.nodeName=${node}`,
     '-o=jsonpath={.items[0].metadata.name}',
   ];

@@ -199,7 +199,7 @@ class FanOut {
     const why =
       policy.state === 'usable' ? whyUnchecked(policy, metadata.creationTimestamp) : undefined;
     if (why?.reason !== 'AuthorNotChecked') return undefined;
-    const failed = failedFor((status ?? {}) as DiagnosisStatus, why.reason, now(), why.name);
+    const failed = failedFor(status ?? {}, why.reason, now(), why.name);
     return { ...failed, result: 'Refused' };
   }
 
