@@ -88,7 +88,8 @@ describe('built-in Operations and OperationSets', () => {
     const pathOf = async (name: string) =>
       fieldAt((await get('Operation', name))?.spec, 'processor', 'httpServer', 'path');
     await expect.poll(() => pathOf('a'), WAIT).toBe('/new');
-    const reported = () => next.messages.filter((each) => /Operation [bc]: (?:replaces|changed)/.test(each)).length;
+    const reported = () =>
+      next.messages.filter((each) => /Operation [bc]: (?:replaces|changed)/.test(each)).length;
     await expect.poll(reported, WAIT).toBe(2);
     expect((await get('Operation', 'b'))?.spec).toEqual(script);
     expect((await get('Operation', 'c'))?.spec).toEqual(script);

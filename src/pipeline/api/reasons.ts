@@ -198,9 +198,9 @@ export const CONDITION_REASONS = {
   AuthorNotChecked: {
     type: 'Failed',
     message:
-      'The Diagnosis was created before NAME, when no admission policy checked whether its author may repair: create it again',
+      'Nobody knows whether the author of the Diagnosis may repair, because the admission policies are in force since NAME and it is older: create it again',
     means:
-      'The admission policies of KubeDiag are in force since then. A step that repairs is refused, and no Diagnosis is created for further nodes.',
+      'An admission policy was missing or changed until then. A step that repairs is refused, and no Diagnosis is created for further nodes.',
   },
   RightsNotChecked: {
     type: 'WaitingForRecovery',

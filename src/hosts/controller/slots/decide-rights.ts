@@ -16,7 +16,7 @@ export type SeenPolicies =
   | { readonly state: 'unknown'; readonly why: string };
 
 const POLICY = 'ValidatingAdmissionPolicy';
-const MEANS = 'until then RBAC alone decides, and a taken-over agent can write for other nodes';
+const MEANS = 'until then RBAC alone decides what it limits';
 
 /** Whether the API server enforces our rights: all policies are as they were installed, and their bindings deny. */
 export function decideRights(
