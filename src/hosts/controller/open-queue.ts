@@ -19,7 +19,7 @@ export function openQueue(
 ): WorkQueue {
   const { stop, onMessage, queues } = context;
   const queue = new WorkQueue({
-    work: (key) => failingAlone(work, key),
+    work: (key) => outcomeOf(work, key),
     concurrency,
     stop,
     onError: (message) => onMessage(`${name}: ${message}`),
@@ -28,7 +28,7 @@ export function openQueue(
   return queue;
 }
 
-async function failingAlone(work: Work, key: string): Promise<number | undefined> {
+async function outcomeOf(work: Work, key: string): Promise<number | undefined> {
   try {
     return await work(key);
   } catch (error) {

@@ -5,6 +5,7 @@ import { withResult } from '../../pipeline/graph/result-of.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
 import type { ControllerContext } from './controller-context.ts';
+import { recordEvent } from './record-event.ts';
 
 type SaveContext = Pick<ControllerContext, 'store' | 'events' | 'now' | 'onMessage'>;
 
@@ -53,25 +54,14 @@ export async function saveStatus(
   return ended;
 }
 
-async function recordEnd(
-  { events, onMessage }: Pick<SaveContext, 'events' | 'onMessage'>,
-  object: StoredObject,
-): Promise<void> {
-  const { namespace, name, uid } = object.metadata;
+async function recordEnd(context: SaveContext, object: StoredObject): Promise<void> {
+  const { apiVersion, kind, metadata } = object;
+  const { namespace, name, uid } = metadata;
   const { conditions = [] } = statusOf(object);
   const ending = conditions.find(({ type }) => type === 'Failed') ?? conditions.at(-1);
   const { reason = 'Failed', message = '' } = ending ?? {};
-  onMessage(`Diagnosis ${namespace}/${name}: ended as Failed: ${message}`);
-  const { apiVersion, kind } = object;
+  context.onMessage(`Diagnosis ${namespace}/${name}: ended as Failed: ${message}`);
   const regarding = { apiVersion, kind, namespace, name, uid };
-  const event = {
-    regarding,
-    type: 'Warning',
-    reason,
-    action: 'EndDiagnosis',
-    note: message,
-  } as const;
-  const answer = await answerOf(events.record(event));
-  // An Event is for people: one that cannot be written is in the log.
-  if (!answer.ok) onMessage(`Event for Diagnosis ${namespace}/${name}: ${answer.error.message}`);
+  const event = { type: 'Warning', reason, action: 'EndDiagnosis', note: message } as const;
+  await recordEvent(context, { ...event, regarding });
 }

@@ -2,11 +2,11 @@ import { textAt } from '../../../lib/std/json.ts';
 import { API_VERSION, KIND_NAMES } from '../../../pipeline/api/kind-names.ts';
 import { Informer } from '../../../pipeline/kube/informer.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
-import { answerOf } from '../../../pipeline/store/store-answer.ts';
 import { gauge } from '../../web/metrics.ts';
 import type { ControllerContext } from '../controller-context.ts';
 import { followCollectionAt } from '../follow-collection.ts';
 import { openQueue } from '../open-queue.ts';
+import { recordEvent } from '../record-event.ts';
 import { decideBuiltIn } from './decide-built-in.ts';
 
 const KINDS = ['Operation', 'OperationSet'] as const;
@@ -19,7 +19,7 @@ export async function builtIns(context: ControllerContext): Promise<void> {
     const builtIn = wanted.get(key);
     if (builtIn) await reconcile(builtIn, conflicts, context);
   };
-  const queue = openQueue(context, 'built-in', work, 1);
+  const queue = openQueue(context, 'built-ins', work, 1);
   const following = KINDS.map((kind) => {
     const informer = new Informer({
       digest: (object) => textAt(object, 'metadata', 'resourceVersion'),
@@ -63,22 +63,15 @@ function count(conflicts: ReadonlyMap<string, string>, { metrics }: ControllerCo
   metrics.set(name, gauge(name, help, samples));
 }
 
-/** The object stays as it is, whether or not its Event can be written. */
 async function report(
   conflict: string,
   { apiVersion, kind, metadata: { name, uid } }: StoredObject,
-  { events, onMessage }: ControllerContext,
+  context: ControllerContext,
 ): Promise<void> {
-  onMessage(conflict);
+  context.onMessage(conflict);
   const regarding = { apiVersion, kind, name, uid };
-  const event = {
-    regarding,
-    type: 'Warning',
-    reason: 'BuiltInNotManaged',
-    action: 'Skipped',
-  } as const;
-  const recorded = await answerOf(events.record({ ...event, note: conflict }));
-  if (!recorded.ok) onMessage(recorded.error.message);
+  const event = { type: 'Warning', reason: 'BuiltInNotManaged', action: 'Skipped' } as const;
+  await recordEvent(context, { ...event, regarding, note: conflict });
 }
 
 // OperationSet/stale-subpath-mount

@@ -24,6 +24,7 @@ import type { LeaseDigest } from '../digests.ts';
 import { followCollectionAt } from '../follow-collection.ts';
 import { NOT_ENFORCED_CHECK_MS, RIGHTS_CHECK_MS } from '../limits.ts';
 import { openQueue } from '../open-queue.ts';
+import { recordEvent } from '../record-event.ts';
 import {
   decidePolicyStatus,
   type PolicyStatusDecision,
@@ -47,7 +48,7 @@ const CREATED_AGAIN = {
 /** Limits the repairs of the cluster: RecoveryPolicy "default", its status, and a Lease for each slot. */
 export async function slots(context: ControllerContext): Promise<void> {
   const part = new SlotsPart(context);
-  const queue = openQueue(context, 'RecoveryPolicy', () => part.reconcile(), 1);
+  const queue = openQueue(context, 'slots', () => part.reconcile(), 1);
   const again = () => queue.add(RECOVERY_POLICY);
   const policies = new Informer({
     digest: (object) => textAt(object, 'metadata', 'resourceVersion'),
@@ -221,12 +222,10 @@ class SlotsPart {
 
   /** For people: a log line, and an Event of the policy. */
   async #record(policy: unknown, event: Omit<RecordedEvent, 'regarding'>): Promise<void> {
-    const { events, onMessage } = this.#context;
-    onMessage(event.note);
+    this.#context.onMessage(event.note);
     const uid = textAt(policy, 'metadata', 'uid');
     const names = { apiVersion: API_VERSION, kind: 'RecoveryPolicy', name: RECOVERY_POLICY };
-    const recorded = await answerOf(events.record({ ...event, regarding: { ...names, uid } }));
-    if (!recorded.ok) onMessage(recorded.error.message);
+    await recordEvent(this.#context, { ...event, regarding: { ...names, uid } });
   }
 
   /** One after another; what another writer has done meanwhile is no error. */

@@ -17,6 +17,7 @@ import {
 import { answerOf, retried } from '../../../pipeline/store/store-answer.ts';
 import { lacksRight, type StoreError } from '../../../pipeline/store/store-error.ts';
 import type { ControllerContext } from '../controller-context.ts';
+import { recordEvent } from '../record-event.ts';
 import { type ClusterChange, digestOfChange, type Judged, recordOf } from './cluster-change.ts';
 import { collectStatefulSet } from './collect-stateful-set.ts';
 import { judgeCordon } from './cordon-node.ts';
@@ -41,7 +42,7 @@ export function runStepFor(context: ControllerContext): RunStepWhenDue {
     const stop = stopWithin(limitMs, step.stop);
     const run = async (): Promise<StepOutcome | StepDelay> => {
       const answer = await retried(() => RUNS[name](step, context), { shutdown: stop });
-      return answer.ok ? answer.value : failedWith(whyRefused(answer.error));
+      return answer.ok ? answer.value : failedWith(failureText(answer.error));
     };
     return failingAlone(run(), stop);
   };
@@ -108,18 +109,15 @@ async function changed(
 async function report(
   { description, summary, object, eventReason }: ClusterChange,
   { namespace, name }: StepToRun['diagnosis'],
-  { events, onMessage }: ControllerContext,
+  context: ControllerContext,
 ): Promise<void> {
   const note = `Diagnosis ${namespace}/${name}: ${description}: ${summary}`;
-  onMessage(note);
-  const action = 'RunStep';
-  const event = { regarding: object, type: 'Normal', reason: eventReason, action, note } as const;
-  const answer = await answerOf(events.record(event));
-  // An Event is for people: one that cannot be written is in the log.
-  if (!answer.ok) onMessage(`Event for ${object.kind} ${object.name}: ${answer.error.message}`);
+  context.onMessage(note);
+  const event = { type: 'Normal', reason: eventReason, action: 'RunStep', note } as const;
+  await recordEvent(context, { ...event, regarding: object });
 }
 
-function whyRefused(error: StoreError): string {
+function failureText(error: StoreError): string {
   if (!lacksRight(error)) return error.message;
   const todo = 'kubectl apply -f deploy/controller-steps.yaml grants it';
   return `the controller lacks a right for this step (${todo}): ${error.message}`;
