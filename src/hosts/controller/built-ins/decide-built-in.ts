@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_HASH, MANAGED_BY_LABEL, MANAGER } from '../../../pipeline/api/cluster-names.ts';
 import { API_VERSION } from '../../../pipeline/api/kind-names.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
-import { hashOf } from '../hash-of.ts';
+import { objectHash } from '../object-hash.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -14,7 +14,7 @@ export type BuiltInDecision =
 
 /** What to do about a built-in object and the one with its name that the cluster has. */
 export function decideBuiltIn(builtIn: NewObject, seen: StoredObject | undefined): BuiltInDecision {
-  const hash = hashOf(builtIn.spec);
+  const hash = objectHash(builtIn.spec);
   if (!seen) return { kind: 'create', object: written(builtIn, builtIn, hash) };
   const { deletionTimestamp, labels, annotations } = seen.metadata;
   if (deletionTimestamp !== undefined) return { kind: 'leave' };
@@ -25,7 +25,7 @@ export function decideBuiltIn(builtIn: NewObject, seen: StoredObject | undefined
   }
   if (isWanted && last === hash) return { kind: 'leave' };
   // Without a hash somebody has added the label: the object is ours from now on.
-  const isUnchanged = isWanted || last === undefined || last === hashOf(seen.spec);
+  const isUnchanged = isWanted || last === undefined || last === objectHash(seen.spec);
   if (!isUnchanged) return { kind: 'leave', conflict: changed(builtIn) };
   return { kind: 'update', object: written(seen, builtIn, hash) };
 }

@@ -1,5 +1,5 @@
 import { fieldAt } from '../../../lib/std/json.ts';
-import { hashOf } from '../hash-of.ts';
+import { objectHash } from '../object-hash.ts';
 
 /** What decides which requests a policy refuses. The API server adds empty selectors, and removes empty lists. */
 const FIELDS = [
@@ -16,7 +16,7 @@ const FIELDS = [
 
 /** Of the spec of a ValidatingAdmissionPolicy: the same for what is in a manifest and what the server has of it. */
 export function policyHash(spec: unknown): string {
-  return hashOf(
+  return objectHash(
     FIELDS.map((path) => {
       const value = fieldAt(spec, ...path);
       return isEmpty(value) ? '' : value;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The same for every order of fields: an API server does not preserve it. */
-export function hashOf(value: unknown): string {
+export function objectHash(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(value)))
     .digest('hex')
