@@ -9,6 +9,13 @@ import { SyntheticApiServer } from './synthetic-api-server.ts';
 export const POLICY = '/apis/diagnosis.kubediag.org/v1/recoverypolicies/default';
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kubediag/leases';
 
+export const DONE: OperationResult = { succeeded: true, results: {} };
+export const NO_EFFECT: OperationResult = {
+  succeeded: false,
+  message: 'no effect',
+  record: { actions: [{ kind: 'unmount', state: 'no-effect' }] },
+};
+
 /** With a policy, and as many free slots. */
 export function apiServer(slots: number, spec: RecoveryPolicySpec = {}): SyntheticApiServer {
   const api = new SyntheticApiServer();
@@ -54,3 +61,11 @@ export function gate() {
   };
   return { run, begun: begun.promise, end: open.resolve };
 }
+
+/** A step that runs until no further action may begin. */
+export const untilStopped: RunStep = async ({ stop }) => {
+  const stopped = Promise.withResolvers<void>();
+  stop.addEventListener('abort', () => stopped.resolve());
+  await stopped.promise;
+  return DONE;
+};

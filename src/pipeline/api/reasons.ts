@@ -152,7 +152,7 @@ export const CONDITION_REASONS = {
   AgentLost: {
     type: 'AgentLost',
     message:
-      'The agent of node NAME does not renew its Lease: the node may be down or cut off, and what runs there is unknown: check the node and its pod of the DaemonSet kubediag-agent',
+      'The agent of node NAME does not renew its Lease: the node may be down or cut off, and what runs there is unknown; check the node and its pod of the DaemonSet kubediag-agent',
     means: 'The Diagnosis goes on if the agent returns in time; otherwise it ends as Failed.',
   },
   AgentReturned: {
@@ -198,7 +198,7 @@ export const CONDITION_REASONS = {
   AuthorNotChecked: {
     type: 'Failed',
     message:
-      'Nobody knows whether the author of the Diagnosis may repair, because the admission policies are in force since NAME and it is older: create it again',
+      'Cannot determine whether the author of the Diagnosis may repair: it was created before NAME, when the admission policies came into force; create it again',
     means:
       'An admission policy was missing or changed until then. A step that repairs is refused, and no Diagnosis is created for further nodes.',
   },

@@ -168,7 +168,7 @@ test.each([
   const decision = decideRecovery({ policy, slotFailures: [], createdAt, now: NOW });
   expect(decision.permitted).toBe(permitted);
   const why = decision.permitted ? undefined : whyRefused(decision);
-  if (!permitted) expect(why).toMatch(/in force since 2026-01-05T11:00:00Z.*create it again$/);
+  if (!permitted) expect(why).toMatch(/created before 2026-01-05T11:00:00Z.*create it again$/);
 });
 
 test('permits without enforced rights if the policy says so', () => {

@@ -3,6 +3,7 @@ import type { SyntheticApiServer } from '../../../../test/synthetic-api-server.t
 import { fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
 import {
   apiServer,
+  DONE,
   hold,
   holders,
   LEASES,
@@ -10,9 +11,6 @@ import {
   permit,
 } from '../../../../test/synthetic-slots.ts';
 import { fieldAt } from '../../../lib/std/json.ts';
-import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
-
-const DONE: OperationResult = { succeeded: true, results: {} };
 
 /** Does something once, just before a slot is taken. */
 function beforeTake(api: SyntheticApiServer, change: () => void): void {

@@ -8,23 +8,18 @@ import {
 } from '../../../../test/synthetic-fleet.ts';
 import {
   apiServer,
+  DONE,
   failures,
   gate,
   hold,
   holders,
   LEASES,
+  NO_EFFECT,
   POLICY,
   permit,
+  untilStopped,
 } from '../../../../test/synthetic-slots.ts';
-import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
 import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
-
-const DONE: OperationResult = { succeeded: true, results: {} };
-const NO_EFFECT: OperationResult = {
-  succeeded: false,
-  message: 'no effect',
-  record: { actions: [{ kind: 'unmount', state: 'no-effect' }] },
-};
 
 test('a node holds a slot while its step repairs, and not longer', async () => {
   const api = apiServer(2);
@@ -227,13 +222,7 @@ test('a slot with a number that the policy no longer permits is not taken', asyn
 
 test('a failed renewal ends nothing, and a slot that another node holds ends the step', async () => {
   const api = apiServer(1);
-  const stopped = Promise.withResolvers<void>();
-  const run: RunStep = async ({ stop }) => {
-    stop.addEventListener('abort', () => stopped.resolve());
-    await stopped.promise;
-    return DONE;
-  };
-  const node = fleetNode(api, 'web-1', { run, slots: { renewMs: 10 } });
+  const node = fleetNode(api, 'web-1', { run: untilStopped, slots: { renewMs: 10 } });
   const repairing = node.step(repairStep('web-1'));
   await expect.poll(() => holders(api)).toEqual(['web-1']);
   api.isDown = true;
@@ -248,13 +237,7 @@ test('a failed renewal ends nothing, and a slot that another node holds ends the
 
 test('a slot that a person frees during a repair is not taken again, and no other action begins', async () => {
   const api = apiServer(1);
-  const stopped = Promise.withResolvers<void>();
-  const run: RunStep = async ({ stop }) => {
-    stop.addEventListener('abort', () => stopped.resolve());
-    await stopped.promise;
-    return DONE;
-  };
-  const node = fleetNode(api, 'web-1', { run, slots: { renewMs: 10 } });
+  const node = fleetNode(api, 'web-1', { run: untilStopped, slots: { renewMs: 10 } });
   const repairing = node.step(repairStep('web-1'));
   await expect.poll(() => holders(api)).toEqual(['web-1']);
   permit(api, 1, { paused: true }, 2);

@@ -3,22 +3,17 @@ import { expect, test } from 'vitest';
 import { fleetNode, repairStep } from '../../../../test/synthetic-fleet.ts';
 import {
   apiServer,
+  DONE,
   failures,
   gate,
   hold,
   holders,
   LEASES,
+  NO_EFFECT,
 } from '../../../../test/synthetic-slots.ts';
 import type { OperationResult } from '../../../pipeline/steps/operation-result.ts';
 import type { RunStep } from '../../../pipeline/steps/step-to-run.ts';
 import { StoreError } from '../../../pipeline/store/store-error.ts';
-
-const DONE: OperationResult = { succeeded: true, results: {} };
-const NO_EFFECT: OperationResult = {
-  succeeded: false,
-  message: 'no effect',
-  record: { actions: [{ kind: 'unmount', state: 'no-effect' }] },
-};
 
 test('a failed repair holds the slot until the journal is settled', async () => {
   const api = apiServer(1);

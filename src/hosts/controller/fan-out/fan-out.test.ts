@@ -387,7 +387,7 @@ test.each([
     await begun(controller);
     const status = () => controller.stored('all')?.status;
     await expect.poll(status, POLL).toMatchObject({ phase: 'Failed', result: 'Refused' });
-    const message = expect.stringMatching(/in force since 2026-01-02T03:04:06Z.*create it again/);
+    const message = expect.stringMatching(/created before 2026-01-02T03:04:06Z.*create it again/);
     expect(status()?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Failed', reason: 'AuthorNotChecked', message }),
     );

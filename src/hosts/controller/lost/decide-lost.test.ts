@@ -43,7 +43,7 @@ const REPORTED = {
       status: 'True',
       reason: 'AgentLost',
       message:
-        'The agent of node web-1 does not renew its Lease: the node may be down or cut off, and what runs there is unknown: check the node and its pod of the DaemonSet kubediag-agent',
+        'The agent of node web-1 does not renew its Lease: the node may be down or cut off, and what runs there is unknown; check the node and its pod of the DaemonSet kubediag-agent',
       lastTransitionTime: STARTED,
     },
   ],
